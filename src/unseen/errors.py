@@ -1,0 +1,124 @@
+"""Everything that can go wrong, as a small tree that speaks to the user.
+
+```
+UnseenError                      anything the user can do something about: one line, exit code 2
+├── GraphError                   a graph could not be read, built or written
+│   ├── MalformedLine            one line of one file is not a triple
+│   └── TooLarge                 more ids than int32 columns can hold
+├── QueryError                   a question that cannot be answered as written
+│   ├── QuerySyntaxError         it does not parse: position and caret
+│   ├── QueryRefused             it parses but is not a tree with one answer variable: reason and place
+│   └── UnknownName              an entity or relation the graph does not have: closest names
+│       └── AmbiguousName        a readable name that several IRIs share
+├── UnknownMethod                no method (or embedded graph) of that name
+└── MissingExtra                 a feature whose optional packages are not installed
+```
+
+Each error carries its data as attributes, and its text says what was wrong, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class UnseenError(Exception):
+    """Base of all errors a user can do something about."""
+
+
+class GraphError(UnseenError):
+    """A graph could not be read, built or written."""
+
+    def __init__(self, problem: str, *, path: str | Path | None = None) -> None:
+        self.problem = problem
+        self.path = None if path is None else Path(path)
+        super().__init__(problem if path is None else f"{path}: {problem}")
+
+
+class MalformedLine(GraphError):
+    """One line of one file is not a triple."""
+
+    def __init__(self, problem: str, *, path: str | Path, line: int, remedy: str = "") -> None:
+        self.line = line
+        super().__init__(f"line {line}: {problem}" + (f" ({remedy})" if remedy else ""), path=path)
+
+
+class TooLarge(GraphError):
+    """More ids than int32 columns can hold."""
+
+
+class QueryError(UnseenError):
+    """A question that cannot be answered as written."""
+
+
+def caret_line(text: str, position: int) -> str:
+    """The line of `text` that holds `position`, and a caret under it; long lines are cut around the caret."""
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line = text[start : end if end >= 0 else len(text)]
+    column = position - start
+    left = max(0, column - 60)
+    window = line[left : left + 100].replace("\t", " ")
+    prefix = "… " if left else ""
+    suffix = " …" if left + 100 < len(line) else ""
+    return f"  {prefix}{window}{suffix}\n  {' ' * (len(prefix) + column - left)}^"
+
+
+class QuerySyntaxError(QueryError):
+    """The question does not parse."""
+
+    def __init__(self, problem: str, *, text: str, position: int) -> None:
+        self.problem, self.text, self.position = problem, text, position
+        super().__init__(f"syntax error at position {position + 1}: {problem}\n{caret_line(text, position)}")
+
+
+class QueryRefused(QueryError):
+    """The question parses, but it is not a tree with one answer variable and safely bound negation."""
+
+    def __init__(self, reason: str, *, text: str | None = None, position: int | None = None, place: str = "") -> None:
+        self.reason, self.text, self.position, self.place = reason, text, position, place
+        where = f" (in {place})" if place else ""
+        caret = f"\n{caret_line(text, position)}" if text is not None and position is not None else ""
+        super().__init__(f"cannot answer this question: {reason}{where}{caret}")
+
+
+class UnknownName(QueryError):
+    """An entity or relation the graph does not have."""
+
+    def __init__(self, kind: str, name: str, closest: Sequence[str] = ()) -> None:
+        self.kind, self.name, self.closest = kind, name, tuple(closest)
+        hint = f"; closest: {', '.join(self.closest)}" if self.closest else ""
+        super().__init__(f"unknown {kind} {shorten(name)!r}{hint}")
+
+
+class AmbiguousName(UnknownName):
+    """A readable name that several entities share; their full names tell them apart."""
+
+    def __init__(self, kind: str, name: str, candidates: Sequence[str]) -> None:
+        super().__init__(kind, name, candidates)
+        self.args = (f"the {kind} name {name!r} is shared; say which one: {', '.join(self.closest)}",)
+
+
+class UnknownMethod(UnseenError):
+    """No method or embedded graph of that name."""
+
+    def __init__(self, kind: str, name: str, available: Sequence[str]) -> None:
+        self.kind, self.name, self.available = kind, name, tuple(available)
+        super().__init__(f"there is no {kind} {shorten(name)!r}; available: {', '.join(self.available)}")
+
+
+class MissingExtra(UnseenError):
+    """A feature whose optional packages are not installed."""
+
+    def __init__(self, feature: str, extra: str, package: str) -> None:
+        self.feature, self.extra, self.package = feature, extra, package
+        super().__init__(f"{feature} needs {package}: install it with `pip install 'unseen[{extra}]'`")
+
+
+def shorten(name: str, limit: int = 80) -> str:
+    """`name`, cut to `limit` characters so that an error stays one line."""
+    return name if len(name) <= limit else name[: limit - 1] + "…"

@@ -1,0 +1,172 @@
+"""The graph: a set of (head, relation, tail) edges over a vocabulary, never changed once it is made."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unseen.errors import GraphError, TooLarge
+from unseen.graph.names import Names, text_array
+from unseen.graph.sorted_edges import SortedEdges, first_occurrences
+from unseen.graph.vocabulary import Vocabulary, inverse_relation, is_inverse, undirected_relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    Ids = NDArray[np.int32]
+
+LARGEST_ID = np.iinfo(np.int32).max
+
+
+class KnowledgeGraph:
+    """An immutable set of edges.
+
+    `heads`, `relations` and `tails` are int32 columns in order of first appearance, without repeats; `relations` holds
+    relation ids as in `vocabulary`, always read forwards. Sorted views are built when first asked for, once.
+    """
+
+    def __init__(self, heads: Ids, relations: Ids, tails: Ids, vocabulary: Vocabulary) -> None:
+        columns = (np.asarray(heads, np.int32), np.asarray(relations, np.int32), np.asarray(tails, np.int32))
+        if len({len(column) for column in columns}) != 1:
+            raise GraphError("the columns head, relation and tail differ in length")
+        limits = (vocabulary.num_entities, vocabulary.num_relations, vocabulary.num_entities)
+        for column, limit in zip(columns, limits, strict=True):
+            _check_range(column, limit)
+        kept = first_occurrences(columns, vocabulary.num_entities, vocabulary.num_relations)
+        self.heads, self.relations, self.tails = (
+            _frozen(column if kept is None else column[kept]) for column in columns
+        )
+        self.vocabulary = vocabulary
+
+    @classmethod
+    def from_triples(cls, triples: Iterable[tuple[str, str, str]]) -> KnowledgeGraph:
+        """The graph of named triples; ids follow first appearance, head before tail."""
+        return _EMPTY.extended_with(triples)
+
+    @property
+    def num_entities(self) -> int:
+        """Entities in the vocabulary, with or without edges."""
+        return self.vocabulary.num_entities
+
+    @property
+    def num_relations(self) -> int:
+        """Relations in the vocabulary; inverses are not counted."""
+        return self.vocabulary.num_relations
+
+    @property
+    def num_triples(self) -> int:
+        """Distinct edges."""
+        return len(self.heads)
+
+    def __repr__(self) -> str:
+        counts = f"{self.num_entities:,} entities, {self.num_relations:,} relations, {self.num_triples:,} triples"
+        return f"KnowledgeGraph({counts})"
+
+    @cached_property
+    def by_head(self) -> SortedEdges:
+        """The edges by relation, then head, then tail."""
+        return SortedEdges.of(self.relations, self.heads, self.tails, self.num_relations, self.num_entities)
+
+    @cached_property
+    def by_tail(self) -> SortedEdges:
+        """The edges by relation, then tail, then head."""
+        return SortedEdges.of(self.relations, self.tails, self.heads, self.num_relations, self.num_entities)
+
+    def edges_from(self, directed: int) -> tuple[Ids, Ids]:
+        """Sources and targets of every edge of one directed relation, sorted by source, then target."""
+        view = self.by_tail if is_inverse(directed) else self.by_head
+        return view.of_relation(undirected_relation(directed))
+
+    def range_of(self, directed: int) -> tuple[Ids, Ids]:
+        """Sorted ids of everything a directed relation leads to, and how many edges lead there."""
+        found = self._ranges.get(directed)
+        if found is None:
+            entities, counts = np.unique(self.edges_from(inverse_relation(directed))[0], return_counts=True)
+            found = self._ranges[directed] = (entities, counts.astype(np.int32))
+        return found
+
+    @cached_property
+    def _ranges(self) -> dict[int, tuple[Ids, Ids]]:
+        return {}
+
+    @cached_property
+    def connected_entities(self) -> Ids:
+        """Sorted ids of the entities that have at least one edge: the candidates of every question."""
+        seen = np.zeros(self.num_entities, bool)
+        seen[self.heads] = True
+        seen[self.tails] = True
+        return _frozen(np.flatnonzero(seen).astype(np.int32))
+
+    def triples(self) -> Iterable[tuple[str, str, str]]:
+        """The edges by readable name, in order."""
+        name, relation_name = self.vocabulary.entities.name, self.vocabulary.relations.name
+        for head, relation, tail in zip(self.heads, self.relations, self.tails, strict=True):
+            yield name(int(head)), relation_name(int(relation)), name(int(tail))
+
+    def extended_with(self, triples: Iterable[tuple[str, str, str]]) -> KnowledgeGraph:
+        """A new graph with more named triples; old ids stay, names not met before get the next ones."""
+        columns = [list(column) for column in zip(*triples, strict=True)] or [[], [], []]
+        if len(columns) != 3:
+            raise GraphError("a triple has three parts: head, relation, tail")
+        entities, ends = _numbered(self.vocabulary.entities, _interleaved(columns[0], columns[2]))
+        relations, relation_ids = _numbered(self.vocabulary.relations, columns[1])
+        return KnowledgeGraph(
+            np.concatenate([self.heads, ends[0::2]]),
+            np.concatenate([self.relations, relation_ids]),
+            np.concatenate([self.tails, ends[1::2]]),
+            Vocabulary(entities, relations),
+        )
+
+    def restricted_to(self, kept: NDArray[np.bool_]) -> KnowledgeGraph:
+        """The graph of some of the edges, over the same vocabulary: ids stay, also of entities left without edges."""
+        return KnowledgeGraph(self.heads[kept], self.relations[kept], self.tails[kept], self.vocabulary)
+
+
+def _numbered(names: Names, texts: list[str]) -> tuple[Names, Ids]:
+    """`names` extended to all of `texts`, and the id of each text.
+
+    A text may be any way of naming something the graph has (readable name, key, short form); what cannot be found
+    becomes a new key.
+    """
+    distinct = list(dict.fromkeys(texts))
+    _check_texts(distinct)
+    known = dict(zip(distinct, names.find_all(distinct).tolist(), strict=True))
+    new = [text for text in distinct if known[text] < 0]
+    known.update((text, len(names) + position) for position, text in enumerate(new))
+    if len(names) + len(new) > LARGEST_ID:
+        raise TooLarge(f"more than {LARGEST_ID:,} distinct {names.kind} names")
+    ids = np.fromiter((known[text] for text in texts), np.int32, len(texts))
+    return names.extended_with(text_array(new)), ids
+
+
+def _interleaved(left: list[str], right: list[str]) -> list[str]:
+    both = [""] * (2 * len(left))
+    both[0::2], both[1::2] = left, right
+    return both
+
+
+def _check_texts(texts: list[str]) -> None:
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise GraphError(f"a name must be a non-empty text, not {text!r}")
+
+
+def _check_range(column: Ids, limit: int) -> None:
+    if len(column) and (int(column.min()) < 0 or int(column.max()) >= limit):
+        raise GraphError(f"an id lies outside 0 … {limit - 1}")
+
+
+def _frozen(column: Ids) -> Ids:
+    """The column read-only; a copy if it was writable, so that nobody else can change it."""
+    if column.flags.writeable:
+        column = column.copy()
+        column.flags.writeable = False
+    return column
+
+
+_NOTHING = np.empty(0, np.int32)
+_EMPTY = KnowledgeGraph(_NOTHING, _NOTHING, _NOTHING, Vocabulary.of([], []))

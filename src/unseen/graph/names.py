@@ -1,0 +1,146 @@
+"""One column of names: what the ids 0, 1, 2, ... are called.
+
+Every id has a *key*, unique and stable (a full IRI, or the name as it stood in the file), and a readable *name*: its
+`rdfs:label` where there is one, else its short form. Both are accepted wherever a name is asked for.
+"""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.errors import AmbiguousName, GraphError, UnknownName
+from unseen.graph.prefixes import Prefixes, is_iri
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+TEXT = pa.large_string()
+
+
+class Names:
+    """Keys and readable names of one kind of thing (`kind` is "entity" or "relation"); immutable."""
+
+    def __init__(self, kind: str, keys: pa.Array, labels: pa.Array | None = None, prefixes: Prefixes | None = None):
+        self.kind = kind
+        self.keys = keys.cast(TEXT)
+        self.labels = None if labels is None or labels.null_count == len(labels) else labels.cast(TEXT)
+        self.prefixes = prefixes or Prefixes()
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def key(self, index: int) -> str:
+        """The unique key of an id."""
+        text: str = self.keys[index].as_py()
+        return text
+
+    def name(self, index: int) -> str:
+        """The readable name of an id: its label, else its short form."""
+        label = None if self.labels is None else self.labels[index].as_py()
+        return label if label is not None else self.prefixes.shorten(self.key(index))
+
+    def find(self, name: str) -> int:
+        """The id of a readable name, a key, `<iri>`, `prefix:local`, or a local name that only one IRI has."""
+        index = int(self.find_all([name])[0])
+        if index >= 0:
+            return index
+        candidates = self._sharing(name)
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            raise AmbiguousName(self.kind, name, [self.name(index) for index in candidates[:5]])
+        raise UnknownName(self.kind, name, self.closest(name))
+
+    def find_all(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """The ids of many readable names, keys, `<iri>` or `prefix:local`, -1 where there is none.
+
+        Cost: one pass over all names, however many are looked up.
+        """
+        ids = _positions(self.labels, texts)
+        for spelled in (lambda text: text, self.prefixes.expand):
+            missing = np.flatnonzero(ids < 0).tolist()
+            spellings = [spelled(texts[position]) for position in missing]
+            if any(spelling is not None for spelling in spellings):
+                ids[missing] = _positions(self.keys, spellings)
+        return ids
+
+    def extended_with(self, new_keys: pa.Array, labels: pa.Array | None = None) -> Names:
+        """These names followed by new ones; old ids, names and prefixes stay."""
+        if len(new_keys) == 0:
+            return self
+        keys = pa.concat_arrays([self.keys, new_keys.cast(TEXT)])
+        old = self.labels if self.labels is not None else pa.nulls(len(self), TEXT)
+        new = labels.cast(TEXT) if labels is not None else pa.nulls(len(new_keys), TEXT)
+        return Names(self.kind, keys, pa.concat_arrays([old, new]), self.prefixes.extended_to(new_keys))
+
+    def closest(self, name: str, count: int = 5) -> list[str]:
+        """The names most like `name`, best first."""
+        wanted = name.lower()
+        shortlist = [self.name(int(index)) for index in self._similar_ids(wanted)]
+        scored = sorted(((_similarity(wanted, other), other) for other in set(shortlist)), key=lambda s: (-s[0], s[1]))
+        return [other for score, other in scored[:count] if score > 0.3]
+
+    def _sharing(self, name: str) -> list[int]:
+        """Ids whose label was told apart from others of the same text, or whose local name is `name`."""
+        found: set[int] = set()
+        if self.labels is not None:
+            shared = pc.starts_with(self.labels, f"{name} (").fill_null(False)
+            found.update(pc.indices_nonzero(shared).to_pylist())
+        if self.prefixes.namespaces and not is_iri(name):
+            guesses = [namespace + name for namespace in self.prefixes.namespaces.values()]
+            found.update(int(index) for index in _positions(self.keys, guesses) if index >= 0)
+        return sorted(found)
+
+    def _similar_ids(self, wanted: str, limit: int = 400) -> NDArray[np.int64]:
+        """Ids that share the most three-letter pieces with `wanted`: cheap enough for millions of names."""
+        width = 3 if len(wanted) > 4 else 2
+        pieces = {wanted[i : i + width] for i in range(max(1, len(wanted) - width + 1))}
+        shared = np.zeros(len(self), np.int32)
+        for column in (self.keys, self.labels):
+            for piece in sorted(pieces)[:32] if column is not None else ():
+                hits = pc.match_substring(column, piece, ignore_case=True).fill_null(False)
+                shared += hits.to_numpy(zero_copy_only=False)
+        best = np.argsort(-shared, kind="stable")[:limit]
+        return best[shared[best] > 0]
+
+
+def unique_labels(labels: Sequence[str | None], keys: Sequence[str], prefixes: Prefixes) -> list[str | None]:
+    """Labels made unique: a text that several keys share is followed by the short form of its key."""
+    seen: dict[str, int] = {}
+    for label in labels:
+        if label is not None:
+            seen[label] = seen.get(label, 0) + 1
+    return [
+        f"{label} ({prefixes.shorten(key)})" if label is not None and seen[label] > 1 else label
+        for label, key in zip(labels, keys, strict=True)
+    ]
+
+
+def text_array(names: Sequence[str | None]) -> pa.Array:
+    """Names as one Arrow array."""
+    try:
+        return pa.array(names, TEXT)
+    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+        raise GraphError("a name is not valid Unicode text") from error
+
+
+def _positions(column: pa.Array | None, texts: Sequence[str | None]) -> NDArray[np.int32]:
+    """Where each text stands in the column, -1 where it does not; the hash table is of the texts, not the column."""
+    if column is None or len(column) == 0:
+        return np.full(len(texts), -1, np.int32)
+    wanted = text_array(texts)
+    hits = np.flatnonzero(pc.is_in(column, value_set=wanted, skip_nulls=True).to_numpy(zero_copy_only=False))
+    found = pc.index_in(wanted, value_set=column.take(pa.array(hits)), skip_nulls=True)
+    positions: NDArray[np.int32] = np.append(hits, -1)[found.fill_null(-1).to_numpy()].astype(np.int32)
+    return positions
+
+
+def _similarity(wanted: str, other: str) -> float:
+    return SequenceMatcher(None, wanted, other.lower()[:200]).ratio()

@@ -1,0 +1,121 @@
+"""IRIs and their short forms: `http://www.wikidata.org/entity/Q90` is shown as `wd:Q90`.
+
+A short form is made of a prefix and the rest of the IRI, so it always leads back to exactly one IRI. Prefixes come
+from the file that was read, from a table of well-known ones, or are made from the namespace itself.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLAIN_NAMESPACE = "urn:unseen:"
+"""Names that are no IRIs (from a TSV file, say) become IRIs here when RDF or SPARQL needs one."""
+
+WELL_KNOWN = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "schema": "http://schema.org/",
+    "dbr": "http://dbpedia.org/resource/",
+    "dbo": "http://dbpedia.org/ontology/",
+    "dbp": "http://dbpedia.org/property/",
+    "wd": "http://www.wikidata.org/entity/",
+    "wdt": "http://www.wikidata.org/prop/direct/",
+    "yago": "http://yago-knowledge.org/resource/",
+    "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
+}
+MOST_PREFIXES = 256
+"""Namespaces that get a prefix of their own; IRIs of rarer ones are shown in full."""
+
+_IRI = re.compile(r"(https?|ftp|file)://|urn:", re.IGNORECASE)
+_LOCAL_PART = r"[^/#:]*$"
+_GENERIC_WORDS = {"www", "org", "com", "net", "http", "https", "id", "resource", "entity", "property", "ns", "ontology"}
+
+
+def is_iri(name: str) -> bool:
+    """Whether a name looks like an absolute IRI."""
+    return _IRI.match(name) is not None
+
+
+def iri_of(key: str) -> str:
+    """The IRI of a key: itself, or its form in the namespace of plain names."""
+    return key if is_iri(key) else PLAIN_NAMESPACE + quote(key, safe="")
+
+
+def key_of(iri: str) -> str:
+    """The key of an IRI: `iri_of` backwards."""
+    return unquote(iri.removeprefix(PLAIN_NAMESPACE)) if iri.startswith(PLAIN_NAMESPACE) else iri
+
+
+class Prefixes:
+    """Prefixes and their namespaces; immutable."""
+
+    def __init__(self, namespaces: Mapping[str, str] | None = None) -> None:
+        self.namespaces = dict(namespaces or {})
+        self._prefix_of = {namespace: prefix for prefix, namespace in self.namespaces.items()}
+
+    def extended_to(self, keys: pa.Array, declared: Mapping[str, str] | None = None) -> Prefixes:
+        """These prefixes, and one for every frequent namespace among `keys` that has none yet."""
+        namespaces = dict(self.namespaces)
+        known = dict(WELL_KNOWN) | dict(declared or {})
+        prefix_of = {namespace: prefix for prefix, namespace in known.items()}
+        for namespace in _frequent_namespaces(keys):
+            if namespace not in namespaces.values() and len(namespaces) < MOST_PREFIXES:
+                wanted = prefix_of.get(namespace) or _invented_prefix(namespace)
+                namespaces[_unused(wanted, namespaces)] = namespace
+        return Prefixes(namespaces)
+
+    def shorten(self, key: str) -> str:
+        """`prefix:local` where the namespace has a prefix, else the key itself."""
+        if not is_iri(key):
+            return key
+        cut = 1 + max(key.rfind(mark) for mark in "/#:")
+        prefix = self._prefix_of.get(key[:cut])
+        return key if prefix is None or cut == len(key) else f"{prefix}:{key[cut:]}"
+
+    def expand(self, name: str) -> str | None:
+        """The IRI that `<iri>` or `prefix:local` stands for, or None."""
+        if name.startswith("<") and name.endswith(">"):
+            return key_of(name[1:-1])
+        prefix, colon, local = name.partition(":")
+        return self.namespaces[prefix] + local if colon and prefix in self.namespaces else None
+
+
+def _frequent_namespaces(keys: pa.Array) -> list[str]:
+    """Namespaces of the IRIs among `keys`, the most frequent first, equal ones in order of appearance."""
+    iris = keys.filter(pc.match_substring_regex(keys, _IRI.pattern, ignore_case=True).fill_null(False))
+    if len(iris) == 0:
+        return []
+    counted = pc.value_counts(pc.replace_substring_regex(iris, _LOCAL_PART, ""))
+    pairs = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
+    return [namespace for namespace, _ in sorted(pairs, key=lambda pair: -pair[1])]
+
+
+def _invented_prefix(namespace: str) -> str:
+    """A prefix from the last telling word of the namespace: `http://example.org/geo/` gives `geo`."""
+    words = re.findall(r"[A-Za-z][A-Za-z0-9_-]*", namespace)
+    telling = [word for word in words if word.lower() not in _GENERIC_WORDS]
+    last: str = (telling or words or ["ns"])[-1]
+    return last.lower()
+
+
+def _unused(wanted: str, taken: Mapping[str, str]) -> str:
+    """`wanted`, or `wanted` with the first number that makes it new."""
+    number, name = 1, wanted
+    while name in taken:
+        number += 1
+        name = f"{wanted}{number}"
+    return name

@@ -1,0 +1,77 @@
+"""Edges in sorted order, the form in which they are looked up.
+
+A triple of ids is packed into one int64 wherever the bits suffice, because sorting plain numbers is four times as fast
+as sorting an order of them (10 M edges: 0.25 s against 1.1 s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class SortedEdges:
+    """Compressed rows, one a relation: `sources[offsets[r]:offsets[r + 1]]` are sorted, equal ones by target."""
+
+    offsets: NDArray[np.int64]
+    sources: Ids
+    targets: Ids
+
+    @classmethod
+    def of(cls, relations: Ids, sources: Ids, targets: Ids, num_relations: int, num_entities: int) -> SortedEdges:
+        """Sort edges by relation, then source, then target."""
+        offsets = np.zeros(num_relations + 1, np.int64)
+        np.cumsum(np.bincount(relations, minlength=num_relations), out=offsets[1:])
+        width = _bits(num_entities)
+        if _bits(num_relations) + 2 * width < 64:
+            packed = np.sort(_packed(relations, sources, targets, width))
+            mask = (1 << width) - 1
+            sorted_sources = ((packed >> width) & mask).astype(np.int32)
+            sorted_targets = (packed & mask).astype(np.int32)
+        else:
+            order = np.lexsort((targets, sources, relations))
+            sorted_sources, sorted_targets = sources[order], targets[order]
+        for column in (offsets, sorted_sources, sorted_targets):
+            column.flags.writeable = False
+        return cls(offsets, sorted_sources, sorted_targets)
+
+    def of_relation(self, relation: int) -> tuple[Ids, Ids]:
+        """Sources and targets of one relation, sorted."""
+        row = slice(self.offsets[relation], self.offsets[relation + 1])
+        return self.sources[row], self.targets[row]
+
+
+def first_occurrences(columns: tuple[Ids, Ids, Ids], num_entities: int, num_relations: int) -> NDArray[np.int64] | None:
+    """Positions of the first occurrence of every triple, ascending; None when no triple repeats."""
+    heads, relations, tails = columns
+    width = _bits(num_entities)
+    if _bits(num_relations) + 2 * width < 64:
+        packed = _packed(relations, heads, tails, width)
+        ordered = np.sort(packed)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return None
+        return np.sort(np.unique(packed, return_index=True)[1])
+    rows = np.stack([relations, heads, tails], axis=1)
+    positions = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    return None if len(positions) == len(heads) else positions
+
+
+def _packed(first: Ids, second: Ids, third: Ids, width: int) -> NDArray[np.int64]:
+    packed = first.astype(np.int64)
+    packed <<= width
+    packed |= second
+    packed <<= width
+    packed |= third
+    return packed
+
+
+def _bits(count: int) -> int:
+    return max(1, int(count - 1).bit_length())

@@ -1,0 +1,1 @@
+"""What a question is, how it is written, and what it means on a graph."""

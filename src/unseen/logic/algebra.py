@@ -1,0 +1,202 @@
+"""What a question is: an expression over five node types.
+
+A query denotes a set of entities.
+
+| node | denotes |
+| --- | --- |
+| `Anchor(entity)` | the set of that one entity |
+| `Project(relation, source)` | what the relation leads to from any member of `source` |
+| `And(parts)` | members of all parts |
+| `Or(parts)` | members of at least one part |
+| `Not(part)` | all entities of the graph that are not members of `part` |
+
+The same nodes carry names (as written by a user) or ids (bound to one graph's vocabulary): `bind` turns the first
+into the second. In names a relation is followed backwards by `inverse=True`; in ids the direction is part of the id.
+Nodes are frozen and hashable, so equal sub-questions are found by a dictionary look-up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from unseen.errors import QueryRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MAX_DEPTH = 100
+"""Deepest nesting accepted; every walk over a query may therefore be recursive."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """Any expression; use one of the five node types."""
+
+    depth: int = field(init=False, repr=False, compare=False, default=1)
+
+    @property
+    def children(self) -> tuple[Query, ...]:
+        """The direct sub-queries, left to right."""
+        return ()
+
+    def _set_depth(self) -> None:
+        depth = 1 + max((child.depth for child in self.children), default=0)
+        if depth > MAX_DEPTH:
+            raise QueryRefused(f"it is nested deeper than {MAX_DEPTH} levels")
+        object.__setattr__(self, "depth", depth)
+
+
+@dataclass(frozen=True)
+class Anchor(Query):
+    """The set that holds one entity, by name or by id."""
+
+    entity: str | int
+
+    def __str__(self) -> str:
+        return _show_name(self.entity)
+
+
+@dataclass(frozen=True)
+class Project(Query):
+    """Everything that `relation` leads to from a member of `source`.
+
+    `variable` is what the user called a member of `source`; it only serves explanations and is not compared.
+    """
+
+    relation: str | int
+    source: Query
+    inverse: bool = False
+    variable: str | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._set_depth()
+
+    @property
+    def children(self) -> tuple[Query, ...]:
+        """The source."""
+        return (self.source,)
+
+    def __str__(self) -> str:
+        return f"{_show_name(self.relation)}{'⁻¹' if self.inverse else ''}({self.source})"
+
+
+@dataclass(frozen=True)
+class And(Query):
+    """Members of all parts; at least one part."""
+
+    parts: tuple[Query, ...]
+
+    def __post_init__(self) -> None:
+        _require_parts(self.parts)
+        self._set_depth()
+
+    @property
+    def children(self) -> tuple[Query, ...]:
+        """The parts."""
+        return self.parts
+
+    def __str__(self) -> str:
+        return " ∧ ".join(_show_part(part) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Or(Query):
+    """Members of at least one part; at least one part."""
+
+    parts: tuple[Query, ...]
+
+    def __post_init__(self) -> None:
+        _require_parts(self.parts)
+        self._set_depth()
+
+    @property
+    def children(self) -> tuple[Query, ...]:
+        """The parts."""
+        return self.parts
+
+    def __str__(self) -> str:
+        return " ∨ ".join(_show_part(part) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Not(Query):
+    """All entities of the graph that are not in `part`."""
+
+    part: Query
+
+    def __post_init__(self) -> None:
+        self._set_depth()
+
+    @property
+    def children(self) -> tuple[Query, ...]:
+        """The negated part."""
+        return (self.part,)
+
+    def __str__(self) -> str:
+        return f"¬{_show_part(self.part)}"
+
+
+def conjunction(parts: list[Query]) -> Query:
+    """`And` of the parts, or the only part itself."""
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def disjunction(parts: list[Query]) -> Query:
+    """`Or` of the parts, or the only part itself."""
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
+def walk(query: Query) -> Iterator[Query]:
+    """Every node of the expression, children before parents, repeated where they are repeated."""
+    for child in query.children:
+        yield from walk(child)
+    yield query
+
+
+def rebuild(query: Query, children: tuple[Query, ...]) -> Query:
+    """The same node over other children."""
+    match query:
+        case Project():
+            return Project(query.relation, children[0], query.inverse, query.variable)
+        case And():
+            return And(children)
+        case Or():
+            return Or(children)
+        case Not():
+            return Not(children[0])
+    return query
+
+
+def bind(query: Query, entity_id: Callable[[str], int], relation_id: Callable[[str, bool], int]) -> Query:
+    """The query with ids in place of names; nodes that carry ids already stay as they are."""
+    if isinstance(query, Anchor):
+        return Anchor(entity_id(query.entity)) if isinstance(query.entity, str) else query
+    children = tuple(bind(child, entity_id, relation_id) for child in query.children)
+    if isinstance(query, Project) and isinstance(query.relation, str):
+        return Project(relation_id(query.relation, query.inverse), children[0], variable=query.variable)
+    return rebuild(query, children)
+
+
+def unbind(query: Query, entity_name: Callable[[int], str], relation_name: Callable[[int], tuple[str, bool]]) -> Query:
+    """The query with names in place of ids: `bind` backwards."""
+    if isinstance(query, Anchor):
+        return Anchor(entity_name(query.entity)) if isinstance(query.entity, int) else query
+    children = tuple(unbind(child, entity_name, relation_name) for child in query.children)
+    if isinstance(query, Project) and isinstance(query.relation, int):
+        name, inverse = relation_name(query.relation)
+        return Project(name, children[0], inverse, query.variable)
+    return rebuild(query, children)
+
+
+def _require_parts(parts: tuple[Query, ...]) -> None:
+    if not parts:
+        raise QueryRefused("a conjunction or disjunction needs at least one part")
+
+
+def _show_name(name: str | int) -> str:
+    return name if isinstance(name, str) else f"#{name}"
+
+
+def _show_part(part: Query) -> str:
+    return f"({part})" if isinstance(part, And | Or) else str(part)

@@ -1,0 +1,123 @@
+"""Queries on fuzzy sets, level by level.
+
+All projections of the same depth, of all queries in the batch, whatever their shapes, go through one `project` call;
+equal sub-queries are computed once. A mixed batch of the fourteen shapes needs three calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from unseen.errors import QueryRefused
+from unseen.graph import KnowledgeGraph
+from unseen.graph.vocabulary import inverse_relation
+from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, walk
+from unseen.logic.fuzzy import PRODUCT, Logic
+from unseen.logic.protocols import Projector
+from unseen.logic.traverse import step
+
+
+class Execution:
+    """What came out of one batch: the fuzzy set of every query and of every sub-query."""
+
+    def __init__(self, graph: KnowledgeGraph, logic: Logic, device: torch.device | str | None = None) -> None:
+        self.graph, self.logic, self.device = graph, logic, device
+        self._sets: dict[Query, Tensor] = {}
+
+    def memberships(self, query: Query) -> Float[Tensor, " entity"]:
+        """The fuzzy set of a query or sub-query of the batch."""
+        found = self._sets.get(query)
+        if found is None:
+            found = self._sets[query] = self._combine(query)
+        return found
+
+    def stacked(self, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """The fuzzy sets of several queries, one a row."""
+        if not queries:
+            return torch.empty(0, self.graph.num_entities, device=self.device)
+        return torch.stack([self.memberships(query) for query in queries])
+
+    def run_level(self, projector: Projector, projections: Sequence[Project]) -> None:
+        """One `project` call for all these projections, whose sources are known."""
+        sources = self.stacked([projection.source for projection in projections])
+        relations = torch.tensor([projection.relation for projection in projections], device=self.device)
+        reached = projector.project(self.graph, sources, relations)
+        self._sets.update(zip(projections, reached, strict=True))
+
+    def best_bindings(self, query: Query, entity: int) -> dict[str, tuple[int, float]]:
+        """For every inner variable above negation: its likeliest value on the way to `entity`, and its membership."""
+        bindings: dict[str, tuple[int, float]] = {}
+        self._bind(query, entity, bindings)
+        return bindings
+
+    def _combine(self, query: Query) -> Tensor:
+        """Anchors and logical operators; projections are there already, from their level."""
+        match query:
+            case Anchor(entity=int(entity)):
+                one_hot = torch.zeros(self.graph.num_entities, device=self.device)
+                one_hot[entity] = 1
+                return one_hot
+            case And():
+                return self.logic.conjunction([self.memberships(part) for part in query.parts])
+            case Or():
+                return self.logic.disjunction([self.memberships(part) for part in query.parts])
+            case Not():
+                return self.logic.negation(self.memberships(query.part))
+        raise QueryRefused("it has names where the graph's ids are needed: bind it first", place=str(query)[:80])
+
+    def _bind(self, query: Query, entity: int, bindings: dict[str, tuple[int, float]]) -> None:
+        match query:
+            case Project(relation=int(relation)):
+                source = self._likeliest_source(query.source, relation, entity)
+                if query.variable is not None:
+                    value = float(self.memberships(query.source)[source])
+                    bindings.setdefault(query.variable, (source, value))
+                self._bind(query.source, source, bindings)
+            case And():
+                for part in query.parts:
+                    self._bind(part, entity, bindings)
+            case Or():
+                self._bind(max(query.parts, key=lambda part: float(self.memberships(part)[entity])), entity, bindings)
+
+    def _likeliest_source(self, source: Query, relation: int, entity: int) -> int:
+        """The likeliest member of `source` that the graph links to `entity`; without any, the likeliest member."""
+        memberships = self.memberships(source)
+        back = step(self.graph, inverse_relation(relation), np.array([entity], np.int32))
+        linked = torch.from_numpy(back.astype(np.int64)).to(memberships.device)
+        if len(linked) and float(memberships[linked].max()) > 0:
+            return int(linked[memberships[linked].argmax()])
+        return int(memberships.argmax())
+
+
+def execute(
+    projector: Projector,
+    graph: KnowledgeGraph,
+    queries: Sequence[Query],
+    logic: Logic = PRODUCT,
+    device: torch.device | str | None = None,
+) -> Execution:
+    """Run queries (with ids) on a graph: one `project` call per level of projections."""
+    execution = Execution(graph, logic, device)
+    for level in projection_levels(queries):
+        execution.run_level(projector, level)
+    return execution
+
+
+def projection_levels(queries: Sequence[Query]) -> list[list[Project]]:
+    """The distinct projections of all queries by level: those from anchors first, then those that need them, ..."""
+    level_of: dict[Query, int] = {}
+    levels: list[list[Project]] = []
+    for node in (node for query in queries for node in walk(query)):
+        if node in level_of:
+            continue
+        level_of[node] = max((level_of[child] for child in node.children), default=0) + isinstance(node, Project)
+        if isinstance(node, Project):
+            while len(levels) < level_of[node]:
+                levels.append([])
+            levels[level_of[node] - 1].append(node)
+    return levels

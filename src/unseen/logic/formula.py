@@ -1,0 +1,146 @@
+"""First-order formulas as written: what both readable syntaxes are parsed into, before they become a query tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the question something stands: a position in its text, or the pattern itself in words."""
+
+    position: int | None = None
+    shown: str = ""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable; `scope` tells variables of one name apart."""
+
+    name: str
+    scope: int = 0
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The name of an entity."""
+
+    name: str
+
+
+Term: TypeAlias = Variable | Constant
+
+
+@dataclass(frozen=True)
+class Atom:
+    """relation(subject, object)."""
+
+    relation: str
+    subject: Term
+    object: Term
+    place: Place
+
+
+@dataclass(frozen=True)
+class Equal:
+    """variable = constant."""
+
+    variable: Variable
+    constant: Constant
+    place: Place
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """All parts hold."""
+
+    parts: tuple[Formula, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class Disjunction:
+    """At least one part holds."""
+
+    parts: tuple[Formula, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class Negation:
+    """The part does not hold."""
+
+    part: Formula
+    place: Place
+
+
+@dataclass(frozen=True)
+class Exists:
+    """The part holds for some value of the variables."""
+
+    variables: tuple[Variable, ...]
+    part: Formula
+    place: Place
+
+
+Formula: TypeAlias = Atom | Equal | Conjunction | Disjunction | Negation | Exists
+
+
+def free_variables(formula: Formula) -> frozenset[Variable]:
+    """The variables of a formula that no `Exists` inside it binds."""
+    match formula:
+        case Atom():
+            return frozenset(term for term in (formula.subject, formula.object) if isinstance(term, Variable))
+        case Equal():
+            return frozenset((formula.variable,))
+        case Negation():
+            return free_variables(formula.part)
+        case Exists():
+            return free_variables(formula.part) - set(formula.variables)
+    return frozenset().union(*(free_variables(part) for part in formula.parts))
+
+
+def every_variable(formula: Formula) -> set[Variable]:
+    """All variables that occur in a formula, free or bound."""
+    found: set[Variable] = set()
+    pending = [formula]
+    while pending:
+        part = pending.pop()
+        match part:
+            case Atom() | Equal():
+                found |= free_variables(part)
+            case Negation() | Exists():
+                pending.append(part.part)
+            case Conjunction() | Disjunction():
+                pending.extend(part.parts)
+    return found
+
+
+def conjuncts(formula: Formula) -> list[Formula]:
+    """The parts that all must hold, nested conjunctions and existential quantifiers opened; order kept."""
+    opened: list[Formula] = []
+    pending = [formula]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Conjunction):
+            pending.extend(reversed(part.parts))
+        elif isinstance(part, Exists):
+            pending.append(part.part)
+        else:
+            opened.append(part)
+    return opened
+
+
+def binds(formula: Formula, positive: bool = True) -> bool:
+    """Whether a formula (or its negation) names the things it holds for, rather than only what it excludes."""
+    match formula:
+        case Atom() | Equal():
+            return positive
+        case Negation():
+            return binds(formula.part, not positive)
+        case Exists():
+            return positive
+        case Conjunction():
+            return (any if positive else all)(binds(part, positive) for part in formula.parts)
+    return (all if positive else any)(binds(part, positive) for part in formula.parts)

@@ -1,0 +1,35 @@
+"""What a method supplies, and what the rest of the world sees of it. The graph is always an argument.
+
+Axis words: `batch` rows of one call, `query` questions, `entity` all entities of the graph's vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from unseen.graph import KnowledgeGraph
+from unseen.logic.algebra import Query
+
+
+@runtime_checkable
+class Projector(Protocol):
+    """One relation step on fuzzy sets of entities."""
+
+    def project(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch entity"]:
+        """Row i: membership of each entity in what directed relation `relations[i]` leads to from `sets[i]`."""
+        ...
+
+
+@runtime_checkable
+class Answerer(Protocol):
+    """Anything that ranks the entities of a graph for questions: higher is better."""
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """Scores of all entities for each query (with ids of the graph's vocabulary)."""
+        ...

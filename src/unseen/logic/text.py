@@ -1,0 +1,216 @@
+"""The readable syntax: `?u : exists v . win(NobelPrize, v) & citizen(USA, v) & graduate(v, u)`.
+
+```
+question  ?x : formula
+formula   formula | formula        formula & formula        ! formula        exists v, w . formula        ( formula )
+          relation(term, term)     term = term
+term      a declared variable, else the name of an entity
+```
+Unicode signs ∃ ∧ ∨ ¬ are the same as `exists & | !`. A name with spaces or signs is quoted: `speaks(x, "Low Saxon")`;
+a full IRI stands in angle brackets. A quoted word is always a name, never a variable.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NoReturn
+
+from unseen.errors import QueryRefused, QuerySyntaxError
+from unseen.logic.algebra import MAX_DEPTH
+from unseen.logic.formula import (
+    Atom,
+    Conjunction,
+    Constant,
+    Disjunction,
+    Equal,
+    Exists,
+    Formula,
+    Negation,
+    Place,
+    Variable,
+)
+from unseen.logic.tree import to_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unseen.logic.algebra import Query
+    from unseen.logic.formula import Term
+
+_SPACE = re.compile(r"\s*")
+_VARIABLE = re.compile(r"\??([^\W\d]\w*)")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_IRI = re.compile(r"<([^<>\s]*)>")
+_PLAIN = r"[^\s(),&|!~=<>\"?¬∧∨∃:.'\\]"
+BARE_NAME = re.compile(rf"(?::(?={_PLAIN}))?{_PLAIN}(?:{_PLAIN}|[:.'](?={_PLAIN}|[:.]))*")
+_EXISTS = re.compile(r"∃|exists(?!\w)(?!\s*\()", re.IGNORECASE)
+_NOT = re.compile(r"[!~¬]")
+_AND = re.compile(r"&&?|∧")
+_OR = re.compile(r"\|\|?|∨")
+
+
+def parse_formula(text: str) -> Query:
+    """The query of a question in readable syntax, with names; errors show the place with a caret."""
+    formula, answer = _Parser(text).question()
+    return to_query(formula, answer, text)
+
+
+class _Parser:
+    """A recursive-descent parser that reads `text` from `position` on."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.depth = 0
+        self.scopes: dict[str, list[Variable]] = {}
+        self.skip_space()
+
+    def question(self) -> tuple[Formula, Variable]:
+        if not self.text.startswith("?", self.position):
+            self.fail("a question starts with its answer variable, like `?x : borders(France, x)`")
+        answer = self.declare()
+        self.expect(":", "`:` after the answer variable")
+        formula = self.disjunction()
+        if self.position < len(self.text):
+            self.fail("expected `&`, `|` or the end of the question")
+        return formula, answer
+
+    def disjunction(self) -> Formula:
+        return self.sequence(self.conjunction, _OR, Disjunction)
+
+    def conjunction(self) -> Formula:
+        return self.sequence(self.unary, _AND, Conjunction)
+
+    def sequence(
+        self, part: Callable[[], Formula], sign: re.Pattern[str], node: type[Conjunction | Disjunction]
+    ) -> Formula:
+        place = self.place()
+        parts = [part()]
+        while self.take(sign):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else node(tuple(parts), place)
+
+    def unary(self) -> Formula:
+        place = self.place()
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            reason = f"it is nested deeper than {MAX_DEPTH} levels"
+            raise QueryRefused(reason, text=self.text, position=place.position)
+        formula = self.operand(place)
+        self.depth -= 1
+        return formula
+
+    def operand(self, place: Place) -> Formula:
+        if self.take(_NOT):
+            return Negation(self.unary(), place)
+        if self.take(_EXISTS):
+            return self.exists(place)
+        if self.take("("):
+            formula = self.disjunction()
+            self.expect(")", "`)`")
+            return formula
+        return self.atom(place)
+
+    def exists(self, place: Place) -> Formula:
+        variables = [self.declare()]
+        while not self.take("."):
+            self.take(",")
+            if not _VARIABLE.match(self.text, self.position):
+                self.fail("expected a variable, or `.` after the variables of `exists`")
+            variables.append(self.declare())
+        formula = self.disjunction()
+        for variable in variables:
+            self.scopes[variable.name].pop()
+        return Exists(tuple(variables), formula, place)
+
+    def declare(self) -> Variable:
+        match = _VARIABLE.match(self.text, self.position)
+        if match is None:
+            self.fail("expected a variable")
+        variable = Variable(match.group(1), self.position)
+        self.advance(match.end())
+        self.scopes.setdefault(variable.name, []).append(variable)
+        return variable
+
+    def atom(self, place: Place) -> Formula:
+        start = self.position
+        name, is_name = self.name("a relation like `borders(France, x)`, `!`, `exists` or `(`")
+        if self.take("("):
+            subject = self.term()
+            self.expect(",", "`,` between the two ends of a relation")
+            target = self.term()
+            self.expect(")", "`)` after the two ends of a relation")
+            return Atom(name, subject, target, place)
+        if not self.take("="):
+            self.fail(f"expected `(` after the relation {name!r}")
+        return self.equality(self.resolve(name, is_name, start), place)
+
+    def equality(self, left: Term, place: Place) -> Formula:
+        right = self.term()
+        if isinstance(left, Variable) and isinstance(right, Constant):
+            return Equal(left, right, place)
+        if isinstance(left, Constant) and isinstance(right, Variable):
+            return Equal(right, left, place)
+        return self.fail("`=` stands between a variable and the name of an entity", place.position)
+
+    def term(self) -> Term:
+        start = self.position
+        return self.resolve(*self.name("a variable or the name of an entity"), start)
+
+    def resolve(self, name: str, is_name: bool, start: int) -> Term:
+        """A declared variable, the innermost of its name, else a constant."""
+        if not is_name and self.scopes.get(name):
+            return self.scopes[name][-1]
+        if self.text[start] == "?":
+            self.fail(f"the variable ?{name} is not declared: write `exists {name} .` before it is used", start)
+        return Constant(name)
+
+    def name(self, expected: str) -> tuple[str, bool]:
+        """A name or variable, and whether it was quoted, so that it cannot be a variable."""
+        text, start = self.text, self.position
+        if match := _QUOTED.match(text, start):
+            self.advance(match.end())
+            return re.sub(r"\\(.)", r"\1", match.group(1), flags=re.DOTALL), True
+        if text[start : start + 1] == '"':
+            self.fail("this quotation mark is never closed")
+        if match := _IRI.match(text, start):
+            self.advance(match.end())
+            return match.group(), True
+        match = _VARIABLE.match(text, start) if text[start : start + 1] == "?" else BARE_NAME.match(text, start)
+        if match is None:
+            self.fail(f"expected {expected}")
+        self.advance(match.end())
+        return match.group().removeprefix("?"), False
+
+    def take(self, sign: str | re.Pattern[str]) -> bool:
+        """Whether `sign` comes next; if so it is consumed."""
+        pattern = re.compile(re.escape(sign)) if isinstance(sign, str) else sign
+        match = pattern.match(self.text, self.position)
+        if match:
+            self.advance(match.end())
+        return match is not None
+
+    def expect(self, sign: str, described: str) -> None:
+        if not self.take(sign):
+            self.fail(f"expected {described}")
+
+    def advance(self, position: int) -> None:
+        self.position = position
+        self.skip_space()
+
+    def skip_space(self) -> None:
+        match = _SPACE.match(self.text, self.position)
+        self.position = match.end() if match else self.position
+
+    def place(self) -> Place:
+        return Place(self.position)
+
+    def fail(self, problem: str, position: int | None = None) -> NoReturn:
+        position = self.position if position is None else position
+        found = "" if position < len(self.text) else ", but the question ends here"
+        raise QuerySyntaxError(problem + found, text=self.text, position=position)
+
+
+def is_keyword(name: str) -> bool:
+    """Whether a bare word would be read as part of the syntax rather than as a name."""
+    return _EXISTS.fullmatch(name) is not None

@@ -1,0 +1,64 @@
+"""A query back into the readable syntax; what `parse_formula` reads again."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.text import BARE_NAME, is_keyword
+from unseen.logic.variables import ANSWER, inner_variables, with_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def to_formula(query: Query, answer: str = ANSWER) -> str:
+    """The question as text; the query carries names."""
+    named = with_variables(query, answer)
+    variables = {answer, *inner_variables(named)}
+    return f"?{answer} : {_open(named, answer, variables)}"
+
+
+def _open(query: Query, variable: str, variables: Collection[str]) -> str:
+    """What a query says about `variable`, as a formula that may need parentheses in a larger one."""
+    match query:
+        case And():
+            return " & ".join(_closed(part, variable, variables) for part in query.parts)
+        case Or():
+            return " | ".join(_closed(part, variable, variables) for part in query.parts)
+        case Not():
+            return "!" + _closed(query.part, variable, variables)
+        case Project(source=Anchor() as anchor):
+            return _atom(query, quoted(str(anchor.entity), variables), variable)
+        case Project(variable=str(inner)):
+            source = _conjunct(query.source, inner, variables)
+            return f"exists {inner} . {source} & {_atom(query, inner, variable)}"
+        case Anchor():
+            return f"{variable} = {quoted(str(query.entity), variables)}"
+    raise TypeError(f"not a named query: {query!r}")
+
+
+def _closed(query: Query, variable: str, variables: Collection[str]) -> str:
+    text = _open(query, variable, variables)
+    simple = isinstance(query, Not | Anchor) or (isinstance(query, Project) and isinstance(query.source, Anchor))
+    return text if simple else f"({text})"
+
+
+def _conjunct(query: Query, variable: str, variables: Collection[str]) -> str:
+    """Like `_open`, but safe to be followed by `&`."""
+    return _open(query, variable, variables) if isinstance(query, And) else _closed(query, variable, variables)
+
+
+def _atom(step: Project, source: str, target: str) -> str:
+    ends = f"{target}, {source}" if step.inverse else f"{source}, {target}"
+    return f"{quoted(str(step.relation))}({ends})"
+
+
+def quoted(name: str, variables: Collection[str] = ()) -> str:
+    """The name as it is written in a question: plain where that reads back as the same name, else quoted."""
+    if re.fullmatch(r"<[^<>\s]*>", name):
+        return name
+    if BARE_NAME.fullmatch(name) and not is_keyword(name) and name not in variables:
+        return name
+    return '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'

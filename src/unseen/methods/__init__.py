@@ -1,0 +1,1 @@
+"""One method, one file: ways to evaluate a query on a graph that is incomplete."""

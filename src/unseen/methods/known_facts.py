@@ -1,0 +1,67 @@
+"""Known facts beside any method: what the graph says always ranks first.
+
+Inside a projection, observed edges carry the membership of their head, and predictions stay below `ceiling`. Over whole
+answers, what traversal finds is lifted above everything that is only predicted, in the order the method gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from unseen.graph import KnowledgeGraph
+from unseen.logic.algebra import Query
+from unseen.logic.protocols import Answerer, Projector
+from unseen.logic.traverse import Traversal
+
+CEILING = 0.9
+"""Largest membership of a prediction; known answers lie above it."""
+
+
+@dataclass(frozen=True)
+class KnownFactsProjector:
+    """A projector whose every step also follows the edges that are there."""
+
+    projector: Projector
+    ceiling: float = CEILING
+
+    def project(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch entity"]:
+        """The larger of what observed edges carry over and `ceiling` times what the method predicts."""
+        predicted = self.projector.project(graph, sets, relations)
+        return torch.maximum(follow_edges(graph, sets, relations), self.ceiling * predicted)
+
+
+@dataclass(frozen=True)
+class KnownFacts:
+    """Any method, with the answers that traversal finds above all others."""
+
+    method: Answerer
+    ceiling: float = CEILING
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """Scores in [0, ceiling] for predictions and in [ceiling, 1] for known answers; the method's lie in [0, 1]."""
+        scores = self.method.answer(graph, queries) * self.ceiling
+        traversal = Traversal(graph)
+        for row, query in zip(scores, queries, strict=True):
+            known = torch.from_numpy(traversal.members(query).astype("int64")).to(row.device)
+            row[known] = self.ceiling + (1 - self.ceiling) * row[known] / self.ceiling
+        return scores
+
+
+def follow_edges(
+    graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+) -> Float[Tensor, "batch entity"]:
+    """Row i: for each entity, the largest membership in `sets[i]` among heads that `relations[i]` links to it."""
+    reached = torch.zeros_like(sets)
+    for target_row, source_row, relation in zip(reached, sets, relations.tolist(), strict=True):
+        sources, targets = (
+            torch.from_numpy(ends.astype("int64")).to(sets.device) for ends in graph.edges_from(relation)
+        )
+        target_row.scatter_reduce_(0, targets, source_row[sources], "amax")
+    return reached
