@@ -1,1 +1,28 @@
-"""unseen."""
+"""unseen: logical questions over knowledge graphs that are incomplete and keep growing.
+
+`load` a graph, `ask` a question; everything else lives in the rooms `graph`, `logic`, `methods`, ...
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import UnseenError
+from unseen.version import __version__
+
+if TYPE_CHECKING:
+    from unseen.api import Answer, Answers, ask, load
+    from unseen.graph import KnowledgeGraph
+
+__all__ = ["Answer", "Answers", "KnowledgeGraph", "UnseenError", "__version__", "ask", "load"]
+
+_HOMES = dict.fromkeys(("Answer", "Answers", "ask", "load"), "unseen.api") | {"KnowledgeGraph": "unseen.graph"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the short door when it is first used, so that `import unseen` alone costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'unseen' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

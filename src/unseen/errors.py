@@ -10,6 +10,8 @@ UnseenError                      anything the user can do something about: one l
 │   ├── QueryRefused             it parses but is not a tree with one answer variable: reason and place
 │   └── UnknownName              an entity or relation the graph does not have: closest names
 │       └── AmbiguousName        a readable name that several IRIs share
+├── EvaluationError              a method or a result that cannot be measured or reported
+├── DatasetError                 a dataset folder, archive or download is damaged, foreign or dangerous
 ├── UnknownMethod                no method (or embedded graph) of that name
 └── MissingExtra                 a feature whose optional packages are not installed
 ```
@@ -49,6 +51,14 @@ class MalformedLine(GraphError):
 
 class TooLarge(GraphError):
     """More ids than int32 columns can hold."""
+
+
+class DatasetError(UnseenError):
+    """A dataset folder, archive or download is damaged, foreign or dangerous."""
+
+    def __init__(self, problem: str, *, path: str | Path) -> None:
+        self.problem, self.path = problem, Path(path)
+        super().__init__(f"{path}: {problem}")
 
 
 class QueryError(UnseenError):
@@ -101,6 +111,10 @@ class AmbiguousName(UnknownName):
     def __init__(self, kind: str, name: str, candidates: Sequence[str]) -> None:
         super().__init__(kind, name, candidates)
         self.args = (f"the {kind} name {name!r} is shared; say which one: {', '.join(self.closest)}",)
+
+
+class EvaluationError(UnseenError):
+    """A method whose scores cannot be ranked, or a result file that cannot be read."""
 
 
 class UnknownMethod(UnseenError):

@@ -40,7 +40,8 @@ WELL_KNOWN = {
 MOST_PREFIXES = 256
 """Namespaces that get a prefix of their own; IRIs of rarer ones are shown in full."""
 
-_IRI = re.compile(r"(https?|ftp|file)://|urn:", re.IGNORECASE)
+_IRI = re.compile(r"[a-z][a-z0-9+.-]*://|(?:urn|mailto|tel|tag|did):", re.IGNORECASE)
+_NEVER_IN_AN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _LOCAL_PART = r"[^/#:]*$"
 _GENERIC_WORDS = {"www", "org", "com", "net", "http", "https", "id", "resource", "entity", "property", "ns", "ontology"}
 
@@ -51,13 +52,20 @@ def is_iri(name: str) -> bool:
 
 
 def iri_of(key: str) -> str:
-    """The IRI of a key: itself, or its form in the namespace of plain names."""
-    return key if is_iri(key) else PLAIN_NAMESPACE + quote(key, safe="")
+    """The IRI of a key: itself, or its form in the namespace of plain names where RDF could not hold it as it is."""
+    is_fit = is_iri(key) and not key.startswith(PLAIN_NAMESPACE) and _NEVER_IN_AN_IRI.search(key) is None
+    return key if is_fit else PLAIN_NAMESPACE + quote(key, safe="")
 
 
 def key_of(iri: str) -> str:
     """The key of an IRI: `iri_of` backwards."""
-    return unquote(iri.removeprefix(PLAIN_NAMESPACE)) if iri.startswith(PLAIN_NAMESPACE) else iri
+    plain = iri.removeprefix(PLAIN_NAMESPACE)
+    if plain == iri or not plain:
+        return iri
+    try:
+        return unquote(plain, errors="strict")
+    except UnicodeDecodeError:
+        return iri
 
 
 class Prefixes:
@@ -96,7 +104,7 @@ class Prefixes:
 
 def _frequent_namespaces(keys: pa.Array) -> list[str]:
     """Namespaces of the IRIs among `keys`, the most frequent first, equal ones in order of appearance."""
-    iris = keys.filter(pc.match_substring_regex(keys, _IRI.pattern, ignore_case=True).fill_null(False))
+    iris = keys.filter(pc.match_substring_regex(keys, f"^(?:{_IRI.pattern})", ignore_case=True).fill_null(False))
     if len(iris) == 0:
         return []
     counted = pc.value_counts(pc.replace_substring_regex(iris, _LOCAL_PART, ""))

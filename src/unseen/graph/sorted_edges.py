@@ -56,12 +56,21 @@ def first_occurrences(columns: tuple[Ids, Ids, Ids], num_entities: int, num_rela
     if _bits(num_relations) + 2 * width < 64:
         packed = _packed(relations, heads, tails, width)
         ordered = np.sort(packed)
-        if not (ordered[1:] == ordered[:-1]).any():
-            return None
-        return np.sort(np.unique(packed, return_index=True)[1])
+        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+        return None if len(repeated) == 0 else _firsts(packed, np.unique(repeated))
     rows = np.stack([relations, heads, tails], axis=1)
     positions = np.sort(np.unique(rows, axis=0, return_index=True)[1])
     return None if len(positions) == len(heads) else positions
+
+
+def _firsts(packed: NDArray[np.int64], repeated: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of every number that is not in `repeated` (sorted), and of the first of each that is."""
+    nearest = np.minimum(np.searchsorted(repeated, packed), len(repeated) - 1)
+    suspects = np.flatnonzero(repeated[nearest] == packed)
+    kept = np.ones(len(packed), bool)
+    kept[suspects] = False
+    kept[suspects[np.unique(packed[suspects], return_index=True)[1]]] = True
+    return np.flatnonzero(kept)
 
 
 def _packed(first: Ids, second: Ids, third: Ids, width: int) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from unseen.errors import GraphError
+from unseen.errors import GraphError, shorten
 from unseen.graph.formats import format_of, is_compressed
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ def sources_of(paths: list[Path], progress: Progress | None) -> list[Source]:
 
 def _size_of(path: Path) -> int:
     format_of(path)
+    if "\0" in str(path):
+        raise GraphError("a file name cannot hold a NUL", path=shorten(str(path)))
     with reading(path):
         size = path.stat().st_size
         if path.is_dir():

@@ -1,12 +1,12 @@
 """The edge-type heuristic: an answer must have the right kind of edge, whoever it comes from.
 
-The paper's trivial baseline (appendix "Edge-type Heuristic"): the projection by r is the row M_r of a relation-to-entity
-table, M[r, t] = 1 if some edge (h, r, t) exists. The head is ignored. Cost: the edges of the relations asked for.
+The paper's trivial baseline (appendix "Edge-type Heuristic"): the projection by r is the row M_r of a table of
+relations by entities, M[r, t] = 1 if some edge (h, r, t) exists. The head is ignored. Cost: the edges of the relation.
 
-As scores these memberships only tell two classes apart. For people there are probabilities of the same evidence, counted:
-t is reached by r from a share c(r, t) / d(r) of the d(r) heads that r has at all. If a share m of all facts is missing
-from the graph, an edge that is not there exists with about the odds m / (1 - m) times that share, and n expected heads
-reach t with 1 - (1 - p)^n. Facts of the graph are certain.
+As scores these memberships only tell two classes apart. For people there are probabilities from the same evidence: r
+leads to t from a share c(r, t) / d(r) of the d(r) heads that r has at all. If a share m of all facts is missing from
+the graph, an edge that is not there exists with about the odds m / (1 - m) times that share, and n expected heads reach
+t with 1 - (1 - p)^n. Facts of the graph are certain. A relation that links nothing to itself is taken to never do so.
 """
 
 from __future__ import annotations
@@ -61,12 +61,22 @@ class EdgeFrequency:
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
-        """Row i: chance that a missing edge of `relations[i]` leads to each entity from the heads expected in `sets[i]`."""
-        reached = torch.zeros_like(sets)
-        expected_heads = sets.sum(dim=1).tolist()
-        for row, relation, heads in zip(reached, relations.tolist(), expected_heads, strict=True):
-            entities, counts = graph.range_of(relation)
-            num_heads = max(1, len(graph.range_of(inverse_relation(relation))[0]))
-            single = np.minimum(counts / num_heads * self.missing_share / (1 - self.missing_share), 1.0)
-            row[torch.from_numpy(entities).long()] = torch.from_numpy(1 - (1 - single) ** heads).to(row)
+        """Row i: chance that a missing edge of `relations[i]` leads from the heads in `sets[i]` to each entity."""
+        return torch.stack(
+            [self._row(graph, row, int(relation)) for row, relation in zip(sets, relations, strict=True)]
+        )
+
+    def _row(self, graph: KnowledgeGraph, heads: Float[Tensor, " entity"], relation: int) -> Float[Tensor, " entity"]:
+        entities, counts = graph.range_of(relation)
+        num_heads = max(1, len(graph.range_of(inverse_relation(relation))[0]))
+        single = np.minimum(counts / num_heads * self.missing_share / (1 - self.missing_share), 1.0)
+        reached = torch.zeros_like(heads)
+        tails = torch.from_numpy(entities).long().to(heads.device)
+        expected_heads = heads.sum() - (0 if _links_to_itself(graph, relation) else heads[tails])
+        reached[tails] = 1 - (1 - torch.from_numpy(single).to(heads)) ** expected_heads
         return reached
+
+
+def _links_to_itself(graph: KnowledgeGraph, relation: int) -> bool:
+    sources, targets = graph.edges_from(relation)
+    return bool((sources == targets).any())

@@ -1,0 +1,225 @@
+"""The short door: load a graph, ask a question, get answers with names.
+
+```python
+import unseen
+
+graph = unseen.load("countries")
+for answer in unseen.ask(graph, "?x : borders(France, x) & !speaks(x, German)"):
+    print(answer.entity, answer.known, answer.probability)
+```
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from unseen.errors import UnknownMethod, UnseenError
+from unseen.logic.algebra import Query, bind
+from unseen.logic.traverse import Traversal
+from unseen.logic.variables import with_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from unseen.graph import KnowledgeGraph
+    from unseen.logic.execute import Execution
+
+EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
+METHODS = ("edge-type", "exact")
+DEFAULT_METHOD = "edge-type"
+DEFAULT_TOP = 10
+
+_SPARQL = re.compile(r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: an entity, whether the graph says so itself, and how likely it is."""
+
+    rank: int
+    entity: str
+    known: bool
+    probability: float
+    bindings: dict[str, str] = field(default_factory=dict)
+    """With `explain`: for each inner variable its value in a proof (known) or its likeliest value (predicted)."""
+    edges: tuple[tuple[str, str, str], ...] = ()
+    """With `explain`, for known answers: the edges that prove it."""
+
+
+@dataclass(frozen=True)
+class Answers(Sequence[Answer]):
+    """The answers to one question, best first; known ones before predicted ones."""
+
+    query: str
+    method: str
+    graph: KnowledgeGraph
+    known: int
+    """How many answers the graph itself gives, shown or not."""
+    answers: tuple[Answer, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Answer, ...]: ...
+    def __getitem__(self, index: int | slice) -> Answer | tuple[Answer, ...]:
+        return self.answers[index]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def as_json(self) -> dict[str, Any]:
+        """The answers as plain data, the form of `unseen ask --json`."""
+        graph = self.graph
+        counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
+        answers = [_answer_json(answer) for answer in self.answers]
+        return {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+
+
+def load(
+    *sources: str | Path,
+    literals: bool = False,
+    skip_errors: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> KnowledgeGraph:
+    """The graph of one or more files, or an embedded graph by name; several sources make one graph."""
+    from unseen.graph.readers import read_graph  # pyarrow only where files are read
+
+    paths = [find_source(source) for source in sources]
+    return read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph
+
+
+def find_source(source: str | Path) -> Path:
+    """The file of a path or of the name of an embedded graph; a file of that name comes first."""
+    path = Path(source)
+    if str(source) in EMBEDDED_GRAPHS and not path.exists():
+        return Path(str(resources.files("unseen.data") / EMBEDDED_GRAPHS[str(source)]))
+    return path
+
+
+def ask(
+    graph: KnowledgeGraph,
+    question: str | Query,
+    *,
+    method: str = DEFAULT_METHOD,
+    top: int | None = None,
+    explain: bool = False,
+    predicted_only: bool = False,
+) -> Answers:
+    """The answers to a question (formula, SPARQL or algebra): what the graph says, then what it implies.
+
+    `top` is how many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
+    """
+    if top is not None and top < 1:
+        raise UnseenError(f"the number of answers must be at least 1, not {top}")
+    parsed, limit = parse(question, graph)
+    query = bind(with_variables(parsed), graph.vocabulary.entity_id, graph.vocabulary.relation_id)
+    top = top or limit or DEFAULT_TOP
+    return _Asking(graph, query, method).answers(str(question), top, explain, predicted_only)
+
+
+def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:
+    """The query of a question, with names, and the number of answers it asks for, if it says one."""
+    if isinstance(question, Query):
+        return question, None
+    if _SPARQL.match(question):
+        from unseen.logic.sparql import parse_sparql  # rdflib is optional
+
+        prefixes = graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
+        parsed = parse_sparql(question, prefixes)
+        return parsed.query, parsed.limit
+    from unseen.logic.text import parse_formula
+
+    return parse_formula(question), None
+
+
+class _Asking:
+    """One question on one graph by one method."""
+
+    def __init__(self, graph: KnowledgeGraph, query: Query, method: str) -> None:
+        self.graph, self.query, self.method = graph, query, method
+        self.traversal = Traversal(graph)
+        self.execution = _estimate(method, graph, query)
+
+    def answers(self, question: str, top: int, explain: bool, predicted_only: bool) -> Answers:
+        known = self.known_ranking(predicted_only, top)
+        predicted = self.predicted_ranking(top - len(known))
+        ranked = [(entity, value, True) for entity, value in known] + [(e, value, False) for e, value in predicted]
+        shown = tuple(
+            self.answer(rank, entity, value, is_known, explain)
+            for rank, (entity, value, is_known) in enumerate(ranked, start=1)
+        )
+        return Answers(question, self.method, self.graph, len(self.traversal.members(self.query)), shown)
+
+    def known_ranking(self, predicted_only: bool, top: int) -> list[tuple[int, float]]:
+        """Known answers, the most probable first: negation makes them less than certain."""
+        members = [] if predicted_only else self.traversal.members(self.query).tolist()
+        if self.execution is None:
+            return [(entity, 1.0) for entity in members[:top]]
+        values = self.execution.memberships(self.query)[members].tolist()
+        return sorted(zip(members, values, strict=True), key=lambda pair: (-pair[1], pair[0]))[:top]
+
+    def predicted_ranking(self, count: int) -> list[tuple[int, float]]:
+        """Candidates that traversal does not find, the most probable first, down to probability zero."""
+        if self.execution is None or count < 1:
+            return []
+        candidates = np.setdiff1d(self.graph.connected_entities, self.traversal.members(self.query), True)
+        values = self.execution.memberships(self.query).cpu().numpy()[candidates]
+        best = _largest(values, count)
+        return [(int(candidates[i]), float(values[i])) for i in best if values[i] > 0]
+
+    def answer(self, rank: int, entity: int, probability: float, known: bool, explain: bool) -> Answer:
+        name = self.graph.vocabulary.entity_name
+        if not explain:
+            return Answer(rank, name(entity), known, probability)
+        if known:
+            witness = self.traversal.witness(self.query, entity)
+            relation_name = self.graph.vocabulary.relations.name
+            edges = tuple((name(head), relation_name(relation), name(tail)) for head, relation, tail in witness.edges)
+            bindings = {variable: name(value) for variable, value in witness.bindings.items()}
+            return Answer(rank, name(entity), known, probability, bindings, edges)
+        assert self.execution is not None  # noqa: S101 - only an execution predicts
+        best = self.execution.best_bindings(self.query, entity)
+        return Answer(rank, name(entity), known, probability, {v: name(value) for v, (value, _) in best.items()})
+
+
+def _estimate(method: str, graph: KnowledgeGraph, query: Query) -> Execution | None:
+    """Probabilities by the method; None for `exact`, which has none to give."""
+    if method == "exact":
+        return None
+    if method == "edge-type":
+        from unseen.methods.edge_type import EdgeType  # torch takes seconds to import
+
+        return EdgeType().estimate(graph, [query])
+    raise UnknownMethod("method", method, METHODS)
+
+
+def _largest(values: NDArray[np.floating], count: int) -> NDArray[np.intp]:
+    """Positions of the largest values, largest first, equal ones by position. Cost: one pass, then a sort of few."""
+    if count < len(values):
+        threshold = np.partition(values, len(values) - count)[len(values) - count]
+        few = np.flatnonzero(values >= threshold)
+    else:
+        few = np.arange(len(values))
+    return few[np.argsort(-values[few], kind="stable")][:count]
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "rank": answer.rank,
+        "entity": answer.entity,
+        "known": answer.known,
+        "probability": round(answer.probability, 6),
+        "bindings": answer.bindings,
+    }
+    if answer.edges:
+        plain["edges"] = [list(edge) for edge in answer.edges]
+    return plain

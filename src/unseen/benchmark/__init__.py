@@ -1,0 +1,1 @@
+"""How questions with known answers are made, kept and exchanged."""

@@ -1,0 +1,1 @@
+"""The command line: commands, help and formats only."""

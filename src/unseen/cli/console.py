@@ -1,0 +1,54 @@
+"""What commands share on the terminal: reading graphs with a progress bar, writing JSON, plain numbers."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from unseen.graph import KnowledgeGraph
+
+
+@contextmanager
+def progress_bar(description: str, unit: str = "bytes") -> Iterator[Callable[[int, int], None]]:
+    """A callable(done, total) that draws a bar on a terminal's standard error, and nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    amount = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(description, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def read(sources: Sequence[str], *, literals: bool, skip_errors: bool) -> KnowledgeGraph:
+    """The graph of files or an embedded graph, with a progress bar; what was left out is said on standard error."""
+    from unseen.api import find_source
+    from unseen.graph.readers import read_graph
+
+    with progress_bar("reading") as progress:
+        paths = [find_source(source) for source in sources]
+        result = read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress)
+    if result.report.literals:
+        note(f"{result.report.literals:,} statements with literals were left out; --literals keeps them")
+    if result.report.skipped:
+        first = next(file.first_skipped for file in result.report.files if file.first_skipped)
+        note(f"{result.report.skipped:,} malformed lines were left out, the first: {first}")
+    return result.graph
+
+
+def write_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def note(text: str) -> None:
+    """A remark on standard error, apart from results."""
+    typer.echo(text, err=True)

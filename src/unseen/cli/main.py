@@ -1,0 +1,66 @@
+"""The `unseen` command: every sub-command under its name, and one way to end when something is wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from unseen.cli import ask, demo, graph
+from unseen.errors import UnseenError
+from unseen.version import __version__
+
+app = typer.Typer(
+    name="unseen",
+    help="Logical questions over knowledge graphs that are incomplete and keep growing.",
+    epilog='Try: unseen ask countries "?x : borders(France, x) & !speaks(x, German)"',
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("ask")(ask.ask)
+app.command("demo")(demo.demo)
+app.command("info")(graph.info)
+app.command("convert")(graph.convert)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"unseen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Logical questions over knowledge graphs that are incomplete and keep growing."""
+
+
+def run() -> None:
+    """Run the command line: an error the user can mend is one message and exit code 2, never a traceback."""
+    try:
+        app()
+    except UnseenError as error:
+        _end(str(error), 2)
+    except KeyboardInterrupt:
+        _end("interrupted; nothing was left half-written", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError:
+        _end("this needs more memory than the machine has", 2)
+    except Exception as error:
+        if os.environ.get("UNSEEN_DEBUG"):
+            raise
+        _end(f"internal error: {type(error).__name__}: {error} (UNSEEN_DEBUG=1 shows where)", 1)
+
+
+def _end(message: str, code: int) -> None:
+    typer.echo(f"error: {message}", err=True)
+    sys.exit(code)

@@ -1,0 +1,1 @@
+"""Embedded graphs; `ATTRIBUTION.md` says where they come from."""

@@ -1,0 +1,76 @@
+"""Parquet files of triples: three columns of text, by name or because there are exactly three."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from unseen.errors import GraphError, shorten
+from unseen.graph.dialect import ROLES, role_columns
+from unseen.graph.formats import is_compressed
+from unseen.graph.names import TEXT
+from unseen.graph.parts import Part, has_bad_name, part_of_columns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from unseen.graph.sources import Source
+
+
+def read_parquet(source: Source) -> Part:
+    """The triples of a Parquet file; every name must be there, and be text."""
+    table = _read_columns(source)
+    if any(column.null_count for column in table.columns):
+        raise GraphError("a name is missing (null); every triple needs head, relation and tail", path=source.path)
+    part = part_of_columns(*(column.cast(TEXT) for column in table.columns))
+    for names in (part.entities, part.relations):
+        _check_names(names, source.path)
+    return part
+
+
+def _read_columns(source: Source) -> pa.Table:
+    """Heads, relations and tails, as they are stored."""
+    from pyarrow import parquet  # noqa: PLC0415  # slow to import, and no other format needs it
+
+    with source.open() as stream:
+        if not stream.peek(1):  # type: ignore[attr-defined]
+            raise GraphError("the file is empty", path=source.path)
+        try:
+            file = parquet.ParquetFile(pa.BufferReader(stream.read()) if is_compressed(source.path) else stream)
+            return file.read(columns=_triple_columns(file.schema_arrow, source.path))
+        except (pa.ArrowException, OSError) as error:
+            problem = shorten(str(error).partition("\n")[0], 200)
+            raise GraphError(f"is not a Parquet file that can be read: {problem}", path=source.path) from error
+
+
+def _triple_columns(schema: pa.Schema, path: Path) -> list[str]:
+    """The names of the columns of heads, relations and tails."""
+    positions = role_columns(schema.names)
+    if positions is None and len(schema.names) != len(ROLES):
+        found = shorten(", ".join(schema.names), 200)
+        raise GraphError(f"needs columns named head, relation and tail, or exactly three; it has {found}", path=path)
+    fields = [schema.field(position) for position in positions or (0, 1, 2)]
+    for field in fields:
+        if not _is_text(field.type):
+            problem = f"column {shorten(field.name)!r} holds {shorten(str(field.type))}, not text; convert it first"
+            raise GraphError(problem, path=path)
+    if len({field.name for field in fields}) < len(fields):
+        raise GraphError("two of its three columns have the same name; rename them head, relation, tail", path=path)
+    return [field.name for field in fields]
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether a column holds strings, plain or as a dictionary."""
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return values in (pa.string(), pa.large_string(), pa.string_view())
+
+
+def _check_names(names: pa.Array, path: Path) -> None:
+    """Refuse a name that no file of text could hold."""
+    try:
+        names.validate(full=True)
+    except pa.ArrowInvalid:
+        raise GraphError("a name is not UTF-8 text", path=path) from None
+    if has_bad_name(names):
+        raise GraphError("a name is empty, holds a NUL byte or is longer than 65,536 characters", path=path)

@@ -1,0 +1,143 @@
+"""What can be said about a SPARQL text before it is parsed: its words, its brackets, and what is never answered.
+
+Outside of names, variables and strings every word of SPARQL is a keyword. So a construct that is refused is found by
+its word, with the exact place, and a text that is too long or nested too deeply never reaches the parser.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from unseen.errors import QueryRefused, QuerySyntaxError, shorten
+
+MAX_LENGTH = 100_000
+"""Longest text accepted, in characters."""
+MAX_TOKENS = 10_000
+"""Most words and signs accepted: about one second of parsing."""
+MAX_NESTING = 25
+"""Deepest nesting of brackets accepted: the parser calls itself some thirty times for each."""
+
+_ACCEPTED = frozenset(
+    "SELECT DISTINCT REDUCED WHERE UNION MINUS FILTER NOT EXISTS IN VALUES PREFIX BASE LIMIT TRUE FALSE".split()
+)
+_CHANGES = "it would change the graph: only SELECT is answered"
+_AGGREGATE = "aggregates are not supported: a question asks for entities"
+_REFUSED = {
+    "OPTIONAL": "OPTIONAL is not supported: every pattern must hold",
+    "BIND": "BIND is not supported: use VALUES to name a constant",
+    "SERVICE": "SERVICE is not supported: only this graph is asked",
+    "GRAPH": "GRAPH is not supported: there is one graph",
+    "FROM": "FROM is not supported: the graph is the one that was loaded",
+    "UNDEF": "UNDEF is not supported: every value must be named",
+    "GROUP": "GROUP BY is not supported: a question asks for entities",
+    "HAVING": "HAVING is not supported: a question asks for entities",
+    "ORDER": "ORDER BY is not supported: answers are ranked by probability",
+    "OFFSET": "OFFSET is not supported: use LIMIT",
+    "AS": "expressions in SELECT are not supported: select one variable",
+    **{word: f"{word} is not supported: only SELECT is answered" for word in ("ASK", "CONSTRUCT", "DESCRIBE")},
+    **dict.fromkeys(("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"), _AGGREGATE),
+    **dict.fromkeys("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split(), _CHANGES),
+}
+_CLOSING = {"{": "}", "(": ")", "[": "]"}
+_LOCAL = r"(?:[\w:·-]|%[0-9A-Fa-f]{2}|\\.)"
+_TOKEN = re.compile(
+    rf"""
+    (?P<space>\s+|\#[^\r\n]*)
+  | (?P<iri><[^<>"{{}}|^`\\\x00-\x20]*>)
+  | (?P<string>\"{{3}}(?:"{{0,2}}(?:[^"\\]|\\.))*"{{3}} | '{{3}}(?:'{{0,2}}(?:[^'\\]|\\.))*'{{3}}
+             | "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\\\r\n]|\\.)*')
+  | (?P<variable>[?$]\w+)
+  | (?P<name>(?:_|[^\W\d_](?:[\w.·-]{{0,255}}[\w·-])?)?:(?:{_LOCAL}(?:\.*{_LOCAL})*)?)
+  | (?P<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)
+  | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+  | (?P<word>[^\W\d]\w*)
+  | (?P<bracket>[{{}}()\[\]])
+  | (?P<sign>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+
+
+class Token(NamedTuple):
+    """One word or sign of a text; `kind` is the name of a group of the pattern above."""
+
+    kind: str
+    text: str
+    position: int
+
+
+def plain_text(text: str) -> str:
+    r"""The text with `\uXXXX` written out and with spaces for tabs, which is what the parser's positions refer to."""
+    if len(text) > MAX_LENGTH:
+        raise QueryRefused(f"it is longer than {MAX_LENGTH:,} characters")
+    return _CODE_POINT.sub(_character, text).replace("\t", " ")
+
+
+def checked_tokens(text: str) -> list[Token]:
+    """The words and signs of a plain text, brackets in pairs and every keyword one that is answered."""
+    tokens = _tokens(text)
+    if not tokens:
+        raise QuerySyntaxError("the question is empty", text=text, position=0)
+    _check_brackets(tokens, text)
+    for index, token in enumerate(tokens):
+        if token.kind == "word":
+            _check_word(token, tokens[index + 1 : index + 2], text)
+        elif token.text in ('"', "'"):
+            raise QuerySyntaxError("this quotation mark is never closed", text=text, position=token.position)
+    _check_single_select(tokens, text)
+    return tokens
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match.group(1) or match.group(2), 16)
+    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        raise QuerySyntaxError("there is no such character", text=match.string, position=match.start())
+    return chr(code)
+
+
+def _tokens(text: str) -> list[Token]:
+    found: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup != "space":
+            found.append(Token(str(match.lastgroup), match.group(), match.start()))
+        if len(found) > MAX_TOKENS:
+            raise QueryRefused(f"it has more than {MAX_TOKENS:,} words and signs", text=text, position=match.start())
+    return found
+
+
+def _check_brackets(tokens: list[Token], text: str) -> None:
+    opened: list[Token] = []
+    for token in tokens:
+        if token.kind != "bracket":
+            continue
+        if token.text in _CLOSING:
+            opened.append(token)
+        elif not opened or _CLOSING[opened.pop().text] != token.text:
+            raise QuerySyntaxError(f"nothing is open that `{token.text}` closes", text=text, position=token.position)
+        if len(opened) > MAX_NESTING:
+            reason = f"it is nested deeper than {MAX_NESTING} levels"
+            raise QueryRefused(reason, text=text, position=token.position)
+    if opened:
+        raise QuerySyntaxError(f"this `{opened[-1].text}` is never closed", text=text, position=opened[-1].position)
+
+
+def _check_word(token: Token, following: list[Token], text: str) -> None:
+    word = token.text.upper()
+    if word in _ACCEPTED or token.text == "a":
+        return
+    if word in _REFUSED:
+        raise QueryRefused(_REFUSED[word], text=text, position=token.position)
+    shown = shorten(token.text)
+    if following and following[0].text == "(":
+        reason = f"the function {shown} is not supported: FILTER compares a variable with a name or tests (NOT) EXISTS"
+        raise QueryRefused(reason, text=text, position=token.position)
+    problem = f"`{shown}` is no word of SPARQL; names are written `:{shown}` or as an <iri>"
+    raise QuerySyntaxError(problem, text=text, position=token.position)
+
+
+def _check_single_select(tokens: list[Token], text: str) -> None:
+    selects = [token for token in tokens if token.kind == "word" and token.text.upper() == "SELECT"]
+    if len(selects) > 1:
+        raise QueryRefused("subqueries are not supported", text=text, position=selects[1].position)
