@@ -1,5 +1,5 @@
 # Two commands do all the set-up: `make demo` and `make test`.
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from unseen.errors import UnknownMethod, UnseenError
-from unseen.logic.algebra import Query, bind
+from unseen.errors import QueryRefused, UnknownMethod, UnseenError
+from unseen.logic.algebra import Anchor, Project, Query, bind, walk
 from unseen.logic.traverse import Traversal
 from unseen.logic.variables import with_variables
 
@@ -121,7 +121,8 @@ def ask(
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
     parsed, limit = parse(question, graph)
-    query = bind(with_variables(parsed), graph.vocabulary.entity_id, graph.vocabulary.relation_id)
+    query = bind(with_variables(parsed, answer=""), graph.vocabulary.entity_id, graph.vocabulary.relation_id)
+    _require_ids(query, graph)
     top = top or limit or DEFAULT_TOP
     return _Asking(graph, query, method).answers(str(question), top, explain, predicted_only)
 
@@ -139,6 +140,16 @@ def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | No
     from unseen.logic.text import parse_formula
 
     return parse_formula(question), None
+
+
+def _require_ids(query: Query, graph: KnowledgeGraph) -> None:
+    """Refuse ids that the graph does not have; names have been looked up."""
+    for node in walk(query):
+        match node:
+            case Anchor(entity=int(entity)) if not 0 <= entity < graph.num_entities:
+                raise QueryRefused(f"the graph has no entity with the id {entity}")
+            case Project(relation=int(relation)) if not 0 <= relation < graph.vocabulary.num_directed_relations:
+                raise QueryRefused(f"the graph has no relation with the directed id {relation}")
 
 
 class _Asking:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.benchmark import dataset_folder
+from unseen.benchmark.dataset_folder import Contents, read_folder, write_folder
 from unseen.graph import KnowledgeGraph
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SPLITS = ("train", "valid", "test")
 
 ANSWER_DEFINITIONS = {
-    "published": "easy: answers on the observed graph, with a negation also those that are false in the complete graph; "
+    "published": "easy: answers on the observed graph, with negation also those that are false in the complete graph; "
     "hard: answers on the complete graph that are not easy",
     "true": "easy: answers on the observed graph that hold in the complete graph too; "
     "hard: answers on the complete graph that are not easy",
@@ -62,11 +62,12 @@ class Dataset:
 
         Without `verify` the checksums are not compared, which spares reading every byte once.
         """
-        return cls(**dataset_folder.read_folder(path, verify=verify))
+        return cls(*read_folder(path, verify=verify))
 
     def save(self, path: str | Path) -> None:
         """Write the folder whole or not at all; an older dataset of that name is replaced, anything else is not."""
-        dataset_folder.write_folder(self, path)
+        contents = Contents(self.name, self.split, self.tables, self.training_answers, self.manifest)
+        write_folder(contents, path)
 
     def with_queries(
         self,

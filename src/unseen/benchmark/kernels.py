@@ -1,81 +1,78 @@
-"""The compiled loops of answering, grounding and hardness; nothing is compiled before the first call.
+"""The compiled loops that answer queries on bit sets; nothing is compiled before the first call.
 
-Each is parallel over blocks of queries. The workqueue threading layer aborts the process when two parallel kernels run
-at once, so every caller holds `LOCK`.
+A set stands twice, `sets[0]` for the complete graph and `sets[1]` for the observed one, so that one walk serves both.
+The loops release the interpreter lock: plain threads run them side by side, each on its own queries. numba's own
+parallel loops are not used, because their threading layers abort on concurrent or forked calls.
 """
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
 
-from unseen.benchmark.program import ANCHOR, BOTH, COMPLEMENT, EITHER, PROJECT, STEP
+from unseen.benchmark.program import ANCHOR, BOTH, COMPLEMENT, PROJECT, STEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LOCK = Lock()
-BLOCK = 32
-UNREACHED = np.uint8(255)
-"""The hardness of an entity that is no answer."""
-REDRAWS = 40
-"""How often a relation that leads straight back is drawn anew before the attempt is given up (as published)."""
+    from numpy.typing import NDArray
+
+    from unseen.benchmark.edge_index import EdgeIndex
+
+    Ids = NDArray[np.int32]
+    Words = NDArray[np.uint64]
 
 _ONE = np.uint64(1)
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any]) -> Any:
+    """The function as machine code, kept on disk between runs."""
     return numba.njit(cache=True, nogil=True)(function)
 
 
-def _parallel(function: Callable[..., Any]) -> Any:
-    return numba.njit(cache=True, nogil=True, parallel=True)(function)
-
-
-@_compiled
-def _population(word):  # type: ignore[no-untyped-def]
+@compiled
+def _population(word: np.uint64) -> np.int64:
+    """How many bits a word has."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@_compiled
-def _lowest(word):  # type: ignore[no-untyped-def]
+@compiled
+def _lowest(word: np.uint64) -> np.int64:
     """The number of the lowest bit of a word that has one."""
-    return _population((word & (~word + _ONE)) - _ONE)
+    return np.int64(_population((word & (~word + _ONE)) - _ONE))
 
 
-@_compiled
-def _mark(bits, entity):  # type: ignore[no-untyped-def]
+@compiled
+def _mark(bits: Words, entity: int) -> None:
     bits[entity >> 6] |= _ONE << np.uint64(entity & 63)
 
 
-@_compiled
-def _has(bits, entity):  # type: ignore[no-untyped-def]
-    return (bits[entity >> 6] >> np.uint64(entity & 63)) & _ONE != 0
+@compiled
+def _has(bits: Words, entity: int) -> bool:
+    return bool((bits[entity >> 6] >> np.uint64(entity & 63)) & _ONE != 0)
 
 
-@_compiled
-def _clear(sets):  # type: ignore[no-untyped-def]
+@compiled
+def _clear(sets: Words) -> None:
     for graph in range(sets.shape[0]):
         for word in range(sets.shape[1]):
             sets[graph, word] = 0
 
 
-@_compiled
-def _copy(source, result):  # type: ignore[no-untyped-def]
+@compiled
+def _copy(source: Words, result: Words) -> None:
     for graph in range(source.shape[0]):
         for word in range(source.shape[1]):
             result[graph, word] = source[graph, word]
 
 
-@_compiled
-def _join(operation, left, right):  # type: ignore[no-untyped-def]
+@compiled
+def _join(operation: int, left: Words, right: Words) -> None:
     """Keep in `left` what both sets have, or what either has."""
     for graph in range(left.shape[0]):
         for word in range(left.shape[1]):
@@ -85,8 +82,16 @@ def _join(operation, left, right):  # type: ignore[no-untyped-def]
                 left[graph, word] |= right[graph, word]
 
 
-@_compiled
-def _find_group(index, entity, relation):  # type: ignore[no-untyped-def]
+@compiled
+def _complement(index: EdgeIndex, sets: Words) -> None:
+    """Keep the entities that are connected in each graph and not in its set."""
+    for word in range(sets.shape[1]):
+        sets[0, word] = index.universe[word] & ~sets[0, word]
+        sets[1, word] = index.observed_universe[word] & ~sets[1, word]
+
+
+@compiled
+def find_group(index: EdgeIndex, entity: int, relation: int) -> int:
     """The group of an entity and a directed relation, or -1."""
     low, end = index.entity_groups[entity], index.entity_groups[entity + 1]
     high = end
@@ -96,11 +101,11 @@ def _find_group(index, entity, relation):  # type: ignore[no-untyped-def]
             low = middle + 1
         else:
             high = middle
-    return low if low < end and index.group_relation[low] == relation else np.int64(-1)
+    return low if low < end and index.group_relation[low] == relation else np.int64(-1)  # type: ignore[return-value]
 
 
-@_compiled
-def _spread(index, group, sets, in_complete, in_observed):  # type: ignore[no-untyped-def]
+@compiled
+def _spread(index: EdgeIndex, group: int, sets: Words, in_complete: bool, in_observed: bool) -> None:
     """Mark what a group leads to, in the set of either graph."""
     start, missing, end = index.group_start[group], index.group_missing[group], index.group_start[group + 1]
     for position in range(start, missing):
@@ -114,8 +119,8 @@ def _spread(index, group, sets, in_complete, in_observed):  # type: ignore[no-un
             _mark(sets[0], index.targets[position])
 
 
-@_compiled
-def _project(index, relation, source, result):  # type: ignore[no-untyped-def]
+@compiled
+def _project(index: EdgeIndex, relation: int, source: Words, result: Words) -> None:
     """One step of both sets: from their members, or over the relation's groups where those are fewer."""
     _clear(result)
     members = 0
@@ -135,67 +140,65 @@ def _project(index, relation, source, result):  # type: ignore[no-untyped-def]
         while left:
             entity = word * 64 + _lowest(left)
             left &= left - _ONE
-            group = _find_group(index, entity, relation)
+            group = find_group(index, entity, relation)
             if group >= 0:
                 _spread(index, group, result, _has(source[0], entity), _has(source[1], entity))
 
 
-@_compiled
-def _run(index, program, slots, stack, dual):  # type: ignore[no-untyped-def]
-    """Leave the answers of one query in `stack[0]`: in the complete graph, and if `dual` in the observed one."""
+@compiled
+def _run(index: EdgeIndex, program: Ids, slots: Ids, stack: Words) -> None:
+    """Leave the answers of one query in `stack[0]`; the last place of the stack is spare."""
     top = -1
     spare = stack.shape[0] - 1
     for row in range(len(program)):
         operation, first, second = program[row, 0], program[row, 1], program[row, 2]
-        if operation == STEP or operation == ANCHOR:
+        if operation == STEP:
             top += 1
             _clear(stack[top])
-        if operation == ANCHOR:
-            _mark(stack[top, 0], slots[first])
-            if dual:
-                _mark(stack[top, 1], slots[first])
-        elif operation == STEP:
-            group = _find_group(index, slots[first], slots[second])
+            group = find_group(index, slots[first], slots[second])
             if group >= 0:
-                _spread(index, group, stack[top], True, dual)
+                _spread(index, group, stack[top], True, True)
+        elif operation == ANCHOR:
+            top += 1
+            _clear(stack[top])
+            _mark(stack[top, 0], slots[first])
+            _mark(stack[top, 1], slots[first])
         elif operation == PROJECT:
             _project(index, slots[first], stack[top], stack[spare])
             _copy(stack[spare], stack[top])
-        elif operation == BOTH or operation == EITHER:
+        elif operation == COMPLEMENT:
+            _complement(index, stack[top])
+        else:
             top -= 1
             _join(operation, stack[top], stack[top + 1])
-        elif operation == COMPLEMENT:
-            for word in range(stack.shape[2]):
-                stack[top, 0, word] = index.universe[word] & ~stack[top, 0, word]
-                if dual:
-                    stack[top, 1, word] = index.observed_universe[word] & ~stack[top, 1, word]
 
 
-@_parallel
-def answer_bits(index, program, depth, slots, dual, bits):  # type: ignore[no-untyped-def]
-    """Fill `bits[query, 0]` with the answers in the complete graph, `bits[query, 1]` with the observed ones."""
-    count = len(slots)
-    for block in numba.prange((count + BLOCK - 1) // BLOCK):
-        stack = np.zeros((depth + 1, 2, bits.shape[2]), np.uint64)
-        for query in range(block * BLOCK, min(count, (block + 1) * BLOCK)):
-            _run(index, program, slots[query], stack, dual)
-            _copy(stack[0], bits[query])
+@compiled
+def _tally(sets: Words, counts: NDArray[np.int64]) -> None:
+    """Count the answers in the complete graph, those the observed graph misses, those the complete one refutes."""
+    complete = missed = refuted = 0
+    for word in range(sets.shape[1]):
+        complete += _population(sets[0, word])
+        missed += _population(sets[0, word] & ~sets[1, word])
+        refuted += _population(sets[1, word] & ~sets[0, word])
+    counts[0], counts[1], counts[2] = complete, missed, refuted
 
 
-@_parallel
-def count_bits(bits, counts):  # type: ignore[no-untyped-def]
-    """Fill `counts[row]` with the number of bits of each row."""
-    for row in numba.prange(len(bits)):
-        total = 0
-        for word in bits[row]:
-            total += _population(word)
-        counts[row] = total
+@compiled
+def answer_bits(index: EdgeIndex, program: tuple[Ids, int], slots: Ids, bits: Words, counts: NDArray[np.int64]) -> None:
+    """Fill `bits[query]` with the answers in the complete graph and those in the observed one; count them."""
+    operations, depth = program
+    stack = np.zeros((depth + 1, 2, bits.shape[2]), np.uint64)
+    for query in range(len(slots)):
+        _run(index, operations, slots[query], stack)
+        _copy(stack[0], bits[query])
+        _tally(stack[0], counts[query])
 
 
-@_parallel
-def list_bits(bits, offsets, values):  # type: ignore[no-untyped-def]
+@compiled
+def list_bits(bits: Words, offsets: NDArray[np.int64], values: Ids) -> None:
     """Fill `values[offsets[row]:]` with the numbers of the bits of each row, ascending."""
-    for row in numba.prange(len(bits)):
+    for row in range(len(bits)):
         position = offsets[row]
         for word in range(bits.shape[1]):
             left = bits[row, word]

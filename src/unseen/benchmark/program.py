@@ -58,34 +58,36 @@ def _append_operations(query: Query, rows: list[tuple[int, int, int]]) -> None:
 class GroundingStep:
     """One slot to fill: at the source reached by step `at` (-1: the root answer).
 
-    `relation` slots draw one, not straight back over the one drawn by step `after` (-1: any).
+    `relation` slots draw one, not straight back over the one drawn by step `after` (-1: any); `positive` ones do not
+    stand under a negation.
     """
 
     slot: int
     relation: bool
     at: int
     after: int
+    positive: bool
 
 
 def grounding_steps(shape: Shape, *, across_branches: bool) -> list[GroundingStep]:
     """The slots from the answer to the anchors; the way back is barred within a chain, or also across branches."""
     steps: list[GroundingStep] = []
-    _append_steps(shape.skeleton, -1, -1, across_branches, steps)
+
+    def append(query: Query, at: int, after: int, positive: bool) -> None:
+        match query:
+            case Anchor(entity=int(slot)):
+                steps.append(GroundingStep(slot, relation=False, at=at, after=-1, positive=False))
+            case Project(relation=int(slot)):
+                steps.append(GroundingStep(slot, relation=True, at=at, after=after, positive=positive))
+                append(query.source, len(steps) - 1, len(steps) - 1, positive)
+            case Not():
+                append(query.part, at, after, False)
+            case And() | Or():
+                for part in query.parts:
+                    append(part, at, after if across_branches else -1, positive)
+
+    append(shape.skeleton, -1, -1, True)
     return steps
-
-
-def _append_steps(query: Query, at: int, after: int, across: bool, steps: list[GroundingStep]) -> None:
-    match query:
-        case Anchor(entity=int(slot)):
-            steps.append(GroundingStep(slot, relation=False, at=at, after=-1))
-        case Project(relation=int(slot)):
-            steps.append(GroundingStep(slot, relation=True, at=at, after=after))
-            _append_steps(query.source, len(steps) - 1, len(steps) - 1, across, steps)
-        case Not():
-            _append_steps(query.part, at, after, across, steps)
-        case And() | Or():
-            for part in query.parts:
-                _append_steps(part, at, after if across else -1, across, steps)
 
 
 def positive_links(query: Query) -> int:

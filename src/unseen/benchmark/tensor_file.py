@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Tensors = Mapping[str, NDArray[Any]]
 
-DTYPES = {"I32": np.dtype("<i4"), "I64": np.dtype("<i8"), "U8": np.dtype("u1")}
+DTYPES: dict[str, np.dtype[Any]] = {"I32": np.dtype("<i4"), "I64": np.dtype("<i8"), "U8": np.dtype("u1")}
 PREFIX_BYTES = 8
 LONGEST_HEADER = 100_000_000
 """As in the safetensors library."""
@@ -26,7 +26,7 @@ LONGEST_HEADER = 100_000_000
 
 def write_tensors(path: Path, tensors: Tensors) -> None:
     """Write named arrays as one safetensors file."""
-    from safetensors.numpy import save_file  # noqa: PLC0415  # not needed to read
+    from safetensors.numpy import save_file
 
     save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, path)
 
@@ -65,5 +65,5 @@ def _tensor(entry: dict[str, Any], data: NDArray[np.uint8]) -> NDArray[Any]:
         raise ValueError("an array reaches beyond the end")
     if end - start != math.prod(shape) * dtype.itemsize:
         raise ValueError("an array and its shape differ in size")
-    tensor = data[start:end].view(dtype).reshape(shape)
+    tensor: NDArray[Any] = data[start:end].view(dtype).reshape(shape)
     return tensor if tensor.flags.aligned else tensor.copy()

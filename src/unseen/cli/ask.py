@@ -68,7 +68,7 @@ def _show(answers: Answers, explain: bool) -> None:
         status = "[green]known[/green]" if answer.known else "[yellow]predicted[/yellow]"
         row = [str(answer.rank), _escaped(answer.entity), status, shown_probability(answer.probability)]
         table.add_row(*row, *([_escaped(_because(answer))] if explain else []))
-    console = Console()
+    console = Console(emoji=False)
     if len(answers):
         console.print(table)
     console.print(_summary(answers), style="dim", highlight=False)

@@ -75,7 +75,7 @@ def _show(numbers: GraphStatistics) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     counts = Table(box=None, show_header=False, pad_edge=False)
     for label, value in _lines(numbers):
         counts.add_row(label, value)

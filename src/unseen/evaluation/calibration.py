@@ -60,7 +60,8 @@ def checked_probabilities(values: NDArray[np.floating]) -> NDArray[np.floating]:
     """Values between 0 and 1, rounding errors cut; anything else is an error."""
     if not (values.min(initial=0) >= -1e-4 and values.max(initial=0) <= 1 + 1e-4):
         raise EvaluationError("the method gave a probability that is NaN or outside 0 … 1")
-    return np.clip(values, 0, 1)
+    clipped: NDArray[np.floating] = np.clip(values, 0, 1)
+    return clipped
 
 
 def _mean_ranks(values: Floats) -> Floats:

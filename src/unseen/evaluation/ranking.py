@@ -25,9 +25,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 
+from unseen.benchmark.kernels import compiled
 from unseen.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64]
     Scores = NDArray[np.floating[Any]]
+    Ids = NDArray[np.int32]
+    Mask = NDArray[np.bool_]
+    Rows = tuple[Counts, Ids]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +69,12 @@ class Ranks:
         """The chance of a place among the first k when ties are broken at random."""
         return np.clip((k - self.better) / (self.equal + 1), 0.0, 1.0)
 
-    def chosen(self, mask: NDArray[np.bool_]) -> Ranks:
+    def chosen(self, mask: Mask) -> Ranks:
         """The ranks of some of the answers."""
         return Ranks(self.better[mask], self.equal[mask])
 
 
-def filtered_ranks(scores: Scores, wanted: Ragged, others: Ragged, candidates: NDArray[np.int32]) -> Ranks:
+def filtered_ranks(scores: Scores, wanted: Ragged, others: Ragged, candidates: Ids) -> Ranks:
     """The ranks of the `wanted` answers of each row of `scores`, in order.
 
     The pool of row i is `candidates` without `wanted.row(i)` and `others.row(i)`, which never overlap.
@@ -87,11 +90,11 @@ def filtered_ranks(scores: Scores, wanted: Ragged, others: Ragged, candidates: N
 
 
 def mean_by_row(values: Floats, lengths: Counts) -> Floats:
-    """The mean of each row of consecutive values; rows without values are left out."""
+    """The means of consecutive values along the last axis, `lengths` of them at a time; empty rows are left out."""
     filled = lengths[lengths > 0]
     if not len(filled):
-        return np.empty(0)
-    sums: Floats = np.add.reduceat(values, np.cumsum(filled) - filled)
+        return np.empty((*values.shape[:-1], 0))
+    sums: Floats = np.add.reduceat(values, np.cumsum(filled) - filled, axis=-1)
     return sums / filled
 
 
@@ -102,8 +105,8 @@ def roc_auc(scores: Scores, easy: Ragged, hard: Ragged) -> Floats:
     return result
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _count(scores, candidates, is_candidate, wanted, others, found):  # type: ignore[no-untyped-def]
+@compiled
+def _count(scores: Scores, candidates: Ids, is_candidate: Mask, wanted: Rows, others: Rows, found: Counts) -> int:
     """Fill `found` with the numbers of better and of equal ones, row by row; the row of a NaN, or -1."""
     for row in range(len(scores)):
         first, last = wanted[0][row], wanted[0][row + 1]
@@ -113,8 +116,8 @@ def _count(scores, candidates, is_candidate, wanted, others, found):  # type: ig
     return -1
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _count_row(line, candidates, is_candidate, answers, found):  # type: ignore[no-untyped-def]
+@compiled
+def _count_row(line: Scores, candidates: Ids, is_candidate: Mask, answers: tuple[Ids, Ids], found: Counts) -> bool:
     """Fill the numbers of one row; whether it was free of NaN."""
     wanted, others = answers
     levels = _distinct(np.sort(line[wanted]))
@@ -134,8 +137,8 @@ def _count_row(line, candidates, is_candidate, answers, found):  # type: ignore[
     return True
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _add(line, ids, is_candidate, levels, sign, counts):  # type: ignore[no-untyped-def]
+@compiled
+def _add(line: Scores, ids: Ids, is_candidate: Mask, levels: Scores, sign: int, counts: Counts) -> int:
     """Count candidates by how many levels they beat and by the level they tie with; how many, or -1 for a NaN."""
     counted, lowest = 0, levels[0]
     for entity in ids:
@@ -154,8 +157,8 @@ def _add(line, ids, is_candidate, levels, sign, counts):  # type: ignore[no-unty
     return counted
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _distinct(ordered):  # type: ignore[no-untyped-def]
+@compiled
+def _distinct(ordered: Scores) -> Scores:
     """Sorted values, each once; written over the front of `ordered`."""
     kept = 1
     for value in ordered[1:]:
@@ -165,8 +168,8 @@ def _distinct(ordered):  # type: ignore[no-untyped-def]
     return ordered[:kept]
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _first_not_below(levels, score):  # type: ignore[no-untyped-def]
+@compiled
+def _first_not_below(levels: Scores, score: float) -> int:
     """The first position whose level is at least `score`; a little quicker than `np.searchsorted`."""
     low, high = 0, len(levels)
     while low < high:
@@ -178,8 +181,8 @@ def _first_not_below(levels, score):  # type: ignore[no-untyped-def]
     return low
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _separate(scores, easy, hard, result):  # type: ignore[no-untyped-def]
+@compiled
+def _separate(scores: Scores, easy: Rows, hard: Rows, result: Floats) -> None:
     """Fill `result` with each row's share of pairs in the right order."""
     for row in range(len(scores)):
         easy_ids = easy[1][easy[0][row] : easy[0][row + 1]]

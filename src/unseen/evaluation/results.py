@@ -8,7 +8,7 @@
                   "strata": {"1": {...}}, "half_links": {"both": {...}, ...},
                   "answer_count": {...}, "calibration": {...}}},
  "avg_p": {"types": ["1p", ...], "mrr": ..., ...}, "avg_n": {...},
- "training_queries": {"train": {"types": {...}, "avg_p": {...}, "avg_n": {...}}, "test": {...}}}
+ "training_queries": {"train": {"types": {...}, "avg_p": {...}, "avg_n": {...}}, "test": {...}, "test_all": {...}}}
 ```
 
 All metrics are fractions between 0 and 1. What was not measured is absent. Averages are computed from the types.
@@ -16,11 +16,13 @@ All metrics are fractions between 0 and 1. What was not measured is absent. Aver
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unseen.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 EPFO = ("1p", "2p", "3p", "2i", "3i", "pi", "ip", "2u", "up")
 """The nine types without negation, in the paper's order; their mean is avg_p."""
@@ -43,6 +45,10 @@ class RankMetrics:
     hits_at_3: float
     hits_at_10: float
     hits_at_100: float
+
+
+NOTHING = RankMetrics(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""The metrics of no query at all."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,8 @@ class TypeResult:
     """By the number of missing links an answer needs."""
     half_links: dict[str, RankMetrics] = field(default_factory=dict)
     """For 1p: by whether (head, relation, *) and (*, relation, tail) occur in the observed graph."""
+    by_change: dict[str, RankMetrics] = field(default_factory=dict)
+    """For training queries on a larger graph: by whether their answers differ there."""
     answer_count: AnswerCount | None = None
     calibration: Calibration | None = None
 
@@ -100,18 +108,19 @@ class TypeResult:
     def to_json(self) -> Json:
         """The rank metrics, and beside them the rest that was measured."""
         plain = asdict(self)
-        return plain.pop("metrics") | {key: value for key, value in plain.items() if value or key == "roc_auc"}
+        metrics: Json = plain.pop("metrics")
+        return metrics | {key: value for key, value in plain.items() if value or key == "roc_auc"}
 
     @classmethod
     def from_json(cls, value: Json) -> TypeResult:
         """The result of `to_json`."""
         parts: Json = {key: value[key] for key in ("roc_auc", "roc_auc_queries") if key in value}
-        for key in ("by_rank", "strata", "half_links"):
+        for key in ("by_rank", "strata", "half_links", "by_change"):
             parts[key] = {name: _rank_metrics(metrics) for name, metrics in value.get(key, {}).items()}
         if "answer_count" in value:
             parts["answer_count"] = AnswerCount(**value["answer_count"])
         if "calibration" in value:
-            numbers = {key: tuple(n) if isinstance(n, list) else n for key, n in value["calibration"].items()}
+            numbers: Json = {key: tuple(n) if isinstance(n, list) else n for key, n in value["calibration"].items()}
             parts["calibration"] = Calibration(**numbers)
         return cls(_rank_metrics(value), **parts)
 
@@ -125,7 +134,8 @@ class Result:
     split: str
     types: dict[str, TypeResult]
     training_queries: dict[str, dict[str, TypeResult]] = field(default_factory=dict)
-    """By graph (`train`, and the split's name for its larger graph), then by type."""
+    """By graph, then by type: `train`, and for the larger graph of a split its name (only queries whose answers differ
+    there, the definition of faithfulness) and its name with `_all` (all of them, as in the paper's table)."""
     ratio: float | None = None
     """Entities of the inference graph in percent of those of the training graph, where the dataset says so."""
     candidates: int | None = None
@@ -159,9 +169,10 @@ class Result:
 
 
 def averages(types: Mapping[str, TypeResult]) -> dict[str, Json]:
-    """avg_p and avg_n: means over the types that were measured, which are named; empty if there are none."""
+    """avg_p and avg_n: means over the types with any query, which are named; empty if there are none."""
+    asked = {name: result for name, result in types.items() if result.metrics.queries}
     groups = {"avg_p": EPFO, "avg_n": NEGATION}
-    return {key: _mean({name: types[name] for name in names if name in types}) for key, names in groups.items()}
+    return {key: _mean({name: asked[name] for name in names if name in asked}) for key, names in groups.items()}
 
 
 def _mean(types: Mapping[str, TypeResult]) -> Json:

@@ -15,7 +15,7 @@ from unseen.graph.sorted_edges import first_occurrences
 from unseen.graph.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,26 +33,27 @@ def assembled(parts: Sequence[Part]) -> tuple[KnowledgeGraph, list[int]]:
     entity_keys, entity_ids = _joined([part.entities for part in parts])
     relation_keys, relation_ids = _joined([part.relations for part in parts])
     columns = (
-        _column(ids[part.heads] for ids, part in zip(entity_ids, parts, strict=True)),
-        _column(ids[part.relation_ids] for ids, part in zip(relation_ids, parts, strict=True)),
-        _column(ids[part.tails] for ids, part in zip(entity_ids, parts, strict=True)),
+        _column(entity_ids, [part.heads for part in parts]),
+        _column(relation_ids, [part.relation_ids for part in parts]),
+        _column(entity_ids, [part.tails for part in parts]),
     )
     graph = KnowledgeGraph(*columns, _vocabulary(parts, entity_keys, relation_keys))
     return graph, _duplicates(parts, columns, graph)
 
 
 def _joined(names: Sequence[pa.Array]) -> tuple[pa.Array, list[Ids]]:
-    """The distinct names in order of appearance, and for each part the ids of its own."""
+    """The distinct names in order of appearance, and the ids of each part's own, unless there is only one part."""
     if len(names) == 1:
-        return names[0], [np.arange(len(names[0]), dtype=np.int32)]
+        return names[0], []
     encoded = pa.concat_arrays(names).dictionary_encode()
     ends = np.cumsum([len(part) for part in names])
     return encoded.dictionary, np.split(encoded.indices.to_numpy(), ends[:-1])
 
 
-def _column(pieces: Iterable[Ids]) -> Ids:
-    """The pieces as one column that nobody will change, so that the graph need not copy it."""
-    column = np.concatenate(list(pieces))
+def _column(ids: Sequence[Ids], positions: Sequence[Ids]) -> Ids:
+    """The positions of all parts as ids, in one column that nobody will change, so that the graph need not copy it."""
+    single = len(positions) == 1
+    column = positions[0] if single else np.concatenate([new[old] for new, old in zip(ids, positions, strict=True)])
     column.flags.writeable = False
     return column
 

@@ -30,12 +30,13 @@ class KnowledgeGraph:
     """
 
     def __init__(self, heads: Ids, relations: Ids, tails: Ids, vocabulary: Vocabulary) -> None:
-        columns = (np.asarray(heads, np.int32), np.asarray(relations, np.int32), np.asarray(tails, np.int32))
-        if len({len(column) for column in columns}) != 1:
+        given = (np.asarray(heads), np.asarray(relations), np.asarray(tails))
+        if len({len(column) for column in given}) != 1:
             raise GraphError("the columns head, relation and tail differ in length")
         limits = (vocabulary.num_entities, vocabulary.num_relations, vocabulary.num_entities)
-        for column, limit in zip(columns, limits, strict=True):
+        for column, limit in zip(given, limits, strict=True):
             _check_range(column, limit)
+        columns = (np.asarray(given[0], np.int32), np.asarray(given[1], np.int32), np.asarray(given[2], np.int32))
         kept = first_occurrences(columns, vocabulary.num_entities, vocabulary.num_relations)
         self.heads, self.relations, self.tails = (
             _frozen(column if kept is None else column[kept]) for column in columns
@@ -86,7 +87,7 @@ class KnowledgeGraph:
         found = self._ranges.get(directed)
         if found is None:
             entities, counts = np.unique(self.edges_from(inverse_relation(directed))[0], return_counts=True)
-            found = self._ranges[directed] = (entities, counts.astype(np.int32))
+            found = self._ranges[directed] = (_frozen(entities), _frozen(counts.astype(np.int32)))
         return found
 
     @cached_property
@@ -130,17 +131,18 @@ def _numbered(names: Names, texts: list[str]) -> tuple[Names, Ids]:
     """`names` extended to all of `texts`, and the id of each text.
 
     A text may be any way of naming something the graph has (readable name, key, short form); what cannot be found
-    becomes a new key.
+    becomes a new key, an IRI in full.
     """
     distinct = list(dict.fromkeys(texts))
     _check_texts(distinct)
     known = dict(zip(distinct, names.find_all(distinct).tolist(), strict=True))
-    new = [text for text in distinct if known[text] < 0]
-    known.update((text, len(names) + position) for position, text in enumerate(new))
+    new: dict[str, int] = {}
+    for text in (text for text in distinct if known[text] < 0):
+        known[text] = new.setdefault(names.prefixes.key_of_name(text), len(names) + len(new))
     if len(names) + len(new) > LARGEST_ID:
         raise TooLarge(f"more than {LARGEST_ID:,} distinct {names.kind} names")
     ids = np.fromiter((known[text] for text in texts), np.int32, len(texts))
-    return names.extended_with(text_array(new)), ids
+    return names.extended_with(text_array(list(new))), ids
 
 
 def _interleaved(left: list[str], right: list[str]) -> list[str]:

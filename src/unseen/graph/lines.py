@@ -44,8 +44,8 @@ def _triples(
 ) -> Iterator[tuple[str, str, str]]:
     """The rows that are triples; any other goes to `problems`, or is an error."""
     head, relation, tail = dialect.columns
-    for line, fields, problem in rows:
-        problem = problem or _problem_with(fields, dialect)
+    for line, fields, broken in rows:
+        problem = broken or _problem_with(fields, dialect)
         if problem is None:
             yield fields[head], fields[relation], fields[tail]
             continue

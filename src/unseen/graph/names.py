@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TEXT = pa.large_string()
+LONGEST_COMPARED = 200
+"""Characters of a name that are looked at to find similar ones: comparing takes the product of two lengths."""
 
 
 class Names:
@@ -82,7 +84,7 @@ class Names:
 
     def closest(self, name: str, count: int = 5) -> list[str]:
         """The names most like `name`, best first."""
-        wanted = name.lower()
+        wanted = name.lower()[:LONGEST_COMPARED]
         shortlist = [self.name(int(index)) for index in self._similar_ids(wanted)]
         scored = sorted(((_similarity(wanted, other), other) for other in set(shortlist)), key=lambda s: (-s[0], s[1]))
         return [other for score, other in scored[:count] if score > 0.3]
@@ -147,4 +149,4 @@ def _positions(column: pa.Array | None, texts: Sequence[str | None]) -> NDArray[
 
 
 def _similarity(wanted: str, other: str) -> float:
-    return SequenceMatcher(None, wanted, other.lower()[:200]).ratio()
+    return SequenceMatcher(None, wanted, other.lower()[:LONGEST_COMPARED], autojunk=False).ratio()

@@ -9,39 +9,46 @@ import pyarrow as pa
 from unseen.errors import GraphError, shorten
 from unseen.graph.dialect import ROLES, role_columns
 from unseen.graph.formats import is_compressed
-from unseen.graph.names import TEXT
-from unseen.graph.parts import Part, has_bad_name, part_of_columns
+from unseen.graph.numbering import part_of_batches
+from unseen.graph.parts import Part, has_bad_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from unseen.graph.sources import Source
 
+BATCH_ROWS = 1 << 17
+
 
 def read_parquet(source: Source) -> Part:
     """The triples of a Parquet file; every name must be there, and be text."""
-    table = _read_columns(source)
-    if any(column.null_count for column in table.columns):
-        raise GraphError("a name is missing (null); every triple needs head, relation and tail", path=source.path)
-    part = part_of_columns(*(column.cast(TEXT) for column in table.columns))
+    with source.open() as stream:
+        if not stream.read(1):
+            raise GraphError("the file is empty", path=source.path)
+    try:
+        part = part_of_batches(_batches(source))
+    except (pa.ArrowException, OSError) as error:
+        problem = shorten(str(error).partition("\n")[0], 200)
+        raise GraphError(f"is not a Parquet file that can be read: {problem}", path=source.path) from error
     for names in (part.entities, part.relations):
         _check_names(names, source.path)
     return part
 
 
-def _read_columns(source: Source) -> pa.Table:
-    """Heads, relations and tails, as they are stored."""
-    from pyarrow import parquet  # noqa: PLC0415  # slow to import, and no other format needs it
+def _batches(source: Source) -> Iterator[pa.RecordBatch]:
+    """Heads, relations and tails, batch by batch."""
+    from pyarrow import parquet  # slow to import, and no other format needs it
 
-    with source.open() as stream:
-        if not stream.peek(1):  # type: ignore[attr-defined]
-            raise GraphError("the file is empty", path=source.path)
-        try:
-            file = parquet.ParquetFile(pa.BufferReader(stream.read()) if is_compressed(source.path) else stream)
-            return file.read(columns=_triple_columns(file.schema_arrow, source.path))
-        except (pa.ArrowException, OSError) as error:
-            problem = shorten(str(error).partition("\n")[0], 200)
-            raise GraphError(f"is not a Parquet file that can be read: {problem}", path=source.path) from error
+    with source.open_native() as (stream, position):
+        file = parquet.ParquetFile(pa.BufferReader(stream.read()) if is_compressed(source.path) else stream)
+        names = _triple_columns(file.schema_arrow, source.path)
+        for batch in file.iter_batches(BATCH_ROWS, columns=names):
+            columns = [batch[name] for name in names]
+            if any(column.null_count for column in columns):
+                raise GraphError("a name is missing (null); every triple needs all three", path=source.path)
+            yield pa.record_batch([column.cast(pa.string()) for column in columns], list(ROLES))
+            source.meter.reached(position())
 
 
 def _triple_columns(schema: pa.Schema, path: Path) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.graph.names import TEXT, text_array
+from unseen.graph.names import text_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     Ids = NDArray[np.int32]
 
-LARGEST = np.iinfo(np.int32).max
 LONGEST_NAME = 1 << 16
 """Characters; what is longer is a broken file, not a name."""
 
@@ -109,45 +107,6 @@ class PartBuilder:
         heads, relation_ids, tails = (np.array(column, np.int32) for column in self._columns)
         names = (text_array(list(self.entities)), text_array(list(self.relations)))
         return Part(*names, heads, relation_ids, tails, problems=problems)
-
-
-def part_of_columns(heads: pa.ChunkedArray, relations: pa.ChunkedArray, tails: pa.ChunkedArray) -> Part:
-    """The triples of three columns of text, of the same type and length; the columns are numbered side by side."""
-    with ThreadPoolExecutor(3) as pool:
-        by_head, by_relation, by_tail = pool.map(numbered, (heads, relations, tails))
-    names = pa.concat_arrays([by_head.names, by_tail.names])
-    order = np.argsort(np.concatenate([2 * by_head.firsts, 2 * by_tail.firsts + 1]), kind="stable")
-    merged = names.take(pa.array(order)).dictionary_encode()
-    ids = np.empty(len(order), np.int32)
-    ids[order] = merged.indices.to_numpy()
-    head_ids, tail_ids = np.split(ids, [len(by_head.names)])
-    return Part(merged.dictionary, by_relation.names, head_ids[by_head.ids], by_relation.ids, tail_ids[by_tail.ids])
-
-
-class Numbered(NamedTuple):
-    """The distinct texts of a column by first appearance, the rows where that is, and the number of each row's text."""
-
-    names: pa.Array
-    firsts: NDArray[np.int64]
-    ids: Ids
-
-
-def numbered(column: pa.ChunkedArray) -> Numbered:
-    """Number the texts of a column in the order in which they first appear.
-
-    Each text is grouped with the list of its rows. Arrow's grouping takes about half the time of its dictionary
-    encoding (10 M names, 1 M distinct: 1.4 s against 2.3 s), and that is most of the time it takes to read a file.
-    """
-    rows = pa.array(np.arange(len(column), dtype=np.int64 if len(column) > LARGEST else np.int32))
-    table = pa.table({"text": column, "row": rows})
-    groups = table.group_by("text", use_threads=False).aggregate([("row", "list")])
-    lists = groups["row_list"]
-    flat = np.concatenate([chunk.flatten().to_numpy() for chunk in lists.chunks] or [rows])
-    sizes = pc.list_value_length(lists).to_numpy()
-    firsts = flat[np.cumsum(sizes) - sizes].astype(np.int64)
-    ids = np.empty(len(column), np.int32)
-    ids[flat] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return Numbered(groups["text"].cast(TEXT).combine_chunks(), firsts, ids)
 
 
 def _replaced(names: pa.Array, renames: Mapping[str, str]) -> tuple[pa.Array, Ids]:

@@ -101,6 +101,12 @@ class Prefixes:
         prefix, colon, local = name.partition(":")
         return self.namespaces[prefix] + local if colon and prefix in self.namespaces else None
 
+    def key_of_name(self, name: str) -> str:
+        """The key of a name not met before: the IRI that `<iri>` or `prefix:local` stands for, else the name itself."""
+        expanded = self.expand(name)
+        is_text = name.startswith("<") and not is_iri(name[1:])
+        return name if expanded is None or is_text else expanded
+
 
 def _frequent_namespaces(keys: pa.Array) -> list[str]:
     """Namespaces of the IRIs among `keys`, the most frequent first, equal ones in order of appearance."""

@@ -48,7 +48,7 @@ def read_rdf(source: Source, *, literals: bool, skip_errors: bool) -> Part:
 
 def _pyoxigraph() -> ModuleType:
     try:
-        import pyoxigraph  # noqa: PLC0415  # an extra: only who reads RDF needs it
+        import pyoxigraph  # an extra: only who reads RDF needs it
     except ImportError:
         raise MissingExtra("reading RDF", "rdf", "pyoxigraph") from None
     return pyoxigraph

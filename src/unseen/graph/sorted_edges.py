@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     Ids = NDArray[np.int32]
 
+_SLOT_BITS = 20
+
 
 @dataclass(frozen=True)
 class SortedEdges:
@@ -57,20 +59,29 @@ def first_occurrences(columns: tuple[Ids, Ids, Ids], num_entities: int, num_rela
         packed = _packed(relations, heads, tails, width)
         ordered = np.sort(packed)
         repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-        return None if len(repeated) == 0 else _firsts(packed, np.unique(repeated))
+        return None if len(repeated) == 0 else _firsts(packed, repeated)
     rows = np.stack([relations, heads, tails], axis=1)
     positions = np.sort(np.unique(rows, axis=0, return_index=True)[1])
     return None if len(positions) == len(heads) else positions
 
 
 def _firsts(packed: NDArray[np.int64], repeated: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions of every number that is not in `repeated` (sorted), and of the first of each that is."""
-    nearest = np.minimum(np.searchsorted(repeated, packed), len(repeated) - 1)
-    suspects = np.flatnonzero(repeated[nearest] == packed)
+    """Positions of every number, of those in `repeated` only the first; sorts no more than share a slot with them."""
+    marked = np.zeros(1 << _SLOT_BITS, bool)
+    marked[_slots(repeated)] = True
+    suspects = np.flatnonzero(marked[_slots(packed)])
     kept = np.ones(len(packed), bool)
     kept[suspects] = False
     kept[suspects[np.unique(packed[suspects], return_index=True)[1]]] = True
     return np.flatnonzero(kept)
+
+
+def _slots(packed: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """A slot for every number: the upper bits of a product that spreads them evenly."""
+    spread = packed.astype(np.uint64)
+    spread *= np.uint64(0x9E3779B97F4A7C15)
+    spread >>= np.uint64(64 - _SLOT_BITS)
+    return spread
 
 
 def _packed(first: Ids, second: Ids, third: Ids, width: int) -> NDArray[np.int64]:

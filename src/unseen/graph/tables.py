@@ -1,8 +1,8 @@
-"""Text tables (TSV, CSV, plain text), read in parallel blocks by Arrow."""
+"""Text tables (TSV, CSV, plain text), read in blocks by Arrow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,9 +10,12 @@ from pyarrow import csv
 
 from unseen.graph.dialect import Dialect, detected
 from unseen.graph.lines import read_lines
-from unseen.graph.parts import Part, has_bad_name, part_of_columns
+from unseen.graph.numbering import part_of_batches
+from unseen.graph.parts import Part, has_bad_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from unseen.graph.sources import Source
 
 BLOCK_BYTES = 1 << 22
@@ -25,32 +28,45 @@ def read_text_table(source: Source, *, skip_errors: bool) -> Part:
     line, which either finds the line at fault or, with `skip_errors`, leaves such lines out.
     """
     with source.open_text() as stream:
+        mark_bytes = stream.tell()
         dialect = detected(stream, source.format)
-    part = _read_in_blocks(source, dialect)
+    part = _read_in_blocks(source, dialect, mark_bytes + dialect.header_bytes)
     return part or read_lines(source, dialect, skip_errors=skip_errors)
 
 
-def _read_in_blocks(source: Source, dialect: Dialect) -> Part | None:
-    """The triples as Arrow sees them, or None if a line needs a closer look."""
+def _read_in_blocks(source: Source, dialect: Dialect, start: int) -> Part | None:
+    """The triples as Arrow sees them, or None if something needs a closer look."""
     try:
-        with source.open_text() as stream:
-            stream.read(dialect.header_bytes)
-            columns = _columns(stream, dialect)
-    except pa.ArrowInvalid:
+        part = part_of_batches(_batches(source, dialect, start))
+    except (pa.ArrowInvalid, OSError):
         return None
-    if dialect.is_quoted and _ends_in_a_line_break(columns):
-        return None
-    part = part_of_columns(*columns)
-    del columns
     doubtful = any(has_bad_name(names) or _hides_fields(names, dialect) for names in (part.entities, part.relations))
     return None if doubtful else part
 
 
-def _columns(stream: BinaryIO, dialect: Dialect) -> list[pa.ChunkedArray]:
-    """Heads, relations and tails as texts."""
+def _batches(source: Source, dialect: Dialect, start: int) -> Iterator[pa.RecordBatch]:
+    """Heads, relations and tails, block by block."""
+    last = None
+    with source.open_native() as (stream, position):
+        stream.read(start)
+        with _opened(stream, dialect) as reader:
+            for last in reader:
+                yield last
+                source.meter.reached(position())
+    if dialect.is_quoted and last is not None and _ends_in_a_line_break(last):
+        raise pa.ArrowInvalid("a quotation was perhaps never closed")
+
+
+def _ends_in_a_line_break(batch: pa.RecordBatch) -> bool:
+    """Whether a name of the last row holds a line break."""
+    return any("\n" in column[-1].as_py() for column in batch.columns if len(column))
+
+
+def _opened(stream: pa.NativeFile, dialect: Dialect) -> pa.RecordBatchReader:
+    """Arrow's reader of a table from here on; all it does is split, so that `NA` and `0x1` remain names."""
     names = [str(column) for column in range(dialect.width)]
     chosen = [names[column] for column in dialect.columns]
-    table = csv.read_csv(
+    return csv.open_csv(
         stream,
         csv.ReadOptions(block_size=BLOCK_BYTES, column_names=names),
         csv.ParseOptions(
@@ -60,15 +76,8 @@ def _columns(stream: BinaryIO, dialect: Dialect) -> list[pa.ChunkedArray]:
         ),
         csv.ConvertOptions(include_columns=chosen, column_types=dict.fromkeys(chosen, pa.string())),
     )
-    return list(table.columns)
-
-
-def _ends_in_a_line_break(columns: list[pa.ChunkedArray]) -> bool:
-    """Whether a name of the last row holds a line break: perhaps a quotation that was never closed."""
-    return any("\n" in column[-1].as_py() for column in columns if len(column))
 
 
 def _hides_fields(names: pa.Array, dialect: Dialect) -> bool:
     """Whether a name holds white space that separates fields: Arrow splits at single spaces only."""
-    hides: bool | None = dialect.separator == " " and pc.any(pc.match_substring_regex(names, r"[\t\v\f]")).as_py()
-    return bool(hides)
+    return dialect.separator == " " and bool(pc.any(pc.match_substring_regex(names, r"[\t\v\f]")).as_py())

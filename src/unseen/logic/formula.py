@@ -140,7 +140,7 @@ def binds(formula: Formula, positive: bool = True) -> bool:
         case Negation():
             return binds(formula.part, not positive)
         case Exists():
-            return positive
+            return positive and binds(formula.part)
         case Conjunction():
             return (any if positive else all)(binds(part, positive) for part in formula.parts)
     return (all if positive else any)(binds(part, positive) for part in formula.parts)

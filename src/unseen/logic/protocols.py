@@ -33,3 +33,20 @@ class Answerer(Protocol):
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """Scores of all entities for each query (with ids of the graph's vocabulary)."""
         ...
+
+
+class Estimates(Protocol):
+    """Probabilities of a batch of questions; an `Execution` is one."""
+
+    def stacked(self, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """Probabilities of all entities for some of the questions, one a row."""
+        ...
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A method whose answers are probabilities: they can be counted and held against what came true."""
+
+    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Estimates:
+        """Probabilities of all entities for each query (with ids of the graph's vocabulary)."""
+        ...

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from unseen.errors import QuerySyntaxError
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, conjunction, disjunction
+from unseen.logic.algebra import MAX_DEPTH, Anchor, And, Not, Or, Project, Query, conjunction, disjunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -144,6 +144,7 @@ class _TemplateParser:
         self.tokens = list(re.finditer(r"\S", template))
         self.next_token = 0
         self.next_slot = 0
+        self.depth = 0
 
     def parse(self) -> Query:
         query = self.alternatives()
@@ -160,8 +161,14 @@ class _TemplateParser:
             yield part()
 
     def part(self) -> Query:
-        if self.take("!"):
-            return Not(self.part())
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"it is nested deeper than {MAX_DEPTH} levels")
+        query = Not(self.part()) if self.take("!") else self.chain()
+        self.depth -= 1
+        return query
+
+    def chain(self) -> Query:
         query = self.start()
         while self.take("/"):
             self.expect("r")

@@ -8,8 +8,8 @@ variable with names, property paths of `/ ^ |`, blank nodes, VALUES, PREFIX, BAS
 with its place. `:` stands for plain names (those of a TSV file), and a string is the readable name of an entity.
 
 The way of a text: `sparql_words` checks its words, rdflib parses it (here, and nowhere else), `sparql_reader` turns the
-parse tree into patterns, `sparql_patterns` says what they mean. rdflib's algebra is not used: it reorders patterns and
-forgets where groups begin and end.
+parse tree into patterns, `sparql_meaning` says what they mean as a formula, and `tree` makes a query of that. rdflib's
+algebra is not used: it reorders patterns and forgets where groups begin and end.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.errors import MissingExtra, QueryRefused, QuerySyntaxError, shorten
 from unseen.graph.prefixes import PLAIN_NAMESPACE, WELL_KNOWN
-from unseen.logic.sparql_patterns import query_of
-from unseen.logic.sparql_reader import Reader
+from unseen.logic.sparql_meaning import query_of
+from unseen.logic.sparql_reader import read_select
 from unseen.logic.sparql_words import checked_tokens, plain_text
 
 if TYPE_CHECKING:
@@ -53,15 +53,15 @@ def parse_sparql(text: str, prefixes: Mapping[str, str] | None = None) -> Select
 def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> Selection:
     plain = plain_text(text)
     tokens = checked_tokens(plain)
-    select = Reader(plain, tokens, NAMESPACES | dict(prefixes)).select(*_parse_tree(plain, tokens))
+    select = read_select(_parse_tree(plain, tokens), plain, tokens, NAMESPACES | dict(prefixes))
     return Selection(query_of(select.group, select.answer, plain), select.answer.name, select.limit)
 
 
 def _parse_tree(text: str, tokens: list[Token]) -> Any:
-    """rdflib's parse tree: the declarations and the query."""
+    """The parse tree of rdflib: the declarations and the query."""
     try:
-        from pyparsing import ParseBaseException  # noqa: PLC0415  # an extra: only who asks in SPARQL needs it
-        from rdflib.plugins.sparql import parser  # noqa: PLC0415
+        from pyparsing import ParseBaseException  # an extra: only who asks in SPARQL needs it
+        from rdflib.plugins.sparql import parser
     except ImportError:
         raise MissingExtra("SPARQL", "rdf", "rdflib") from None
     try:
@@ -70,6 +70,8 @@ def _parse_tree(text: str, tokens: list[Token]) -> Any:
         raise _syntax_error(text, tokens, _furthest_failure(parser.Query, text)) from None
     except RecursionError:
         raise QueryRefused("it has too many patterns in one group for the parser: put some into { }") from None
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # a literal that rdflib cannot handle
+        raise QueryRefused(f"the parser cannot read it: {shorten(str(error))}") from None
 
 
 def _syntax_error(text: str, tokens: list[Token], position: int) -> QuerySyntaxError:
@@ -87,7 +89,7 @@ def _furthest_failure(grammar: Any, text: str) -> int:
     The parser itself reports where the last thing that it could skip begins, which may be the whole group. The grammar
     is copied because it belongs to all of rdflib.
     """
-    from pyparsing import ParseBaseException, Token  # noqa: PLC0415
+    from pyparsing import ParseBaseException, Token
 
     furthest = 0
 

@@ -7,14 +7,10 @@ and VALUES is met in the order in which it was written.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import urljoin
 
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
-from unseen.graph.prefixes import key_of
 from unseen.logic.formula import Atom, Constant, Equal, Formula, Place, Variable
 from unseen.logic.sparql_patterns import (
     AllOf,
@@ -33,16 +29,14 @@ from unseen.logic.sparql_patterns import (
     bound_by,
     is_blank,
 )
+from unseen.logic.sparql_terms import Terms, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from unseen.logic.formula import Term
     from unseen.logic.sparql_words import Token
 
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_ESCAPED = re.compile(r"\\(.)")
-_INVENTED_LABEL = re.compile(r"N[0-9a-f]{32}")
 _OPERATIONS = {
     "ConditionalOrExpression",
     "ConditionalAndExpression",
@@ -50,6 +44,7 @@ _OPERATIONS = {
     "AdditiveExpression",
     "MultiplicativeExpression",
 }
+_NAMES = ("pname", "URIRef", "literal", "Literal")
 _REPETITIONS = {"+": "one or more steps", "*": "any number of steps", "?": "a step or none"}
 
 
@@ -62,31 +57,34 @@ class Select:
     limit: int | None
 
 
-class Reader:
-    """Reads one parse tree; `namespaces` are the prefixes known so far."""
+def read_select(tree: Any, text: str, tokens: list[Token], namespaces: Mapping[str, str]) -> Select:
+    """The SELECT of a parse tree; `namespaces` are the prefixes that need no declaration."""
+    prologue, query = tree
+    reader = _Reader(text, tokens, namespaces)
+    for declaration in prologue:
+        reader.terms.declare(declaration)
+    group = reader.group(query.where, Place())
+    if query.valuesClause:
+        group = Group((group, reader.values(query.valuesClause)), Place())
+    return Select(group, reader.answer(query.projection, group), _limit(query.limitoffset))
 
-    def __init__(self, text: str, tokens: list[Token], namespaces: dict[str, str]) -> None:
-        self.text, self.tokens, self.namespaces = text, tokens, dict(namespaces)
-        self.base = ""
-        self.blanks: dict[str, Variable] = {}
-        self.numbers = count(1)
-        self.places = {word: self.places_of(word) for word in ("FILTER", "MINUS", "UNION", "VALUES")}
 
-    def select(self, prologue: Any, query: Any) -> Select:
-        """The whole SELECT."""
-        for declaration in prologue:
-            self.declare(declaration)
-        group = self.group(query.where, Place())
-        if query.valuesClause:
-            group = Group((group, self.values(query.valuesClause)), Place())
-        return Select(group, self.answer(query.projection, group), _limit(query.limitoffset))
+class _Reader:
+    """Reads one parse tree."""
 
-    def declare(self, declaration: Any) -> None:
-        iri = self.absolute(str(declaration.iri))
-        if _kind(declaration) == "Base":
-            self.base = iri
-        else:
-            self.namespaces[declaration.prefix or ""] = iri
+    def __init__(self, text: str, tokens: list[Token], namespaces: Mapping[str, str]) -> None:
+        self.text, self.tokens = text, tokens
+        self.terms = Terms(text, tokens, namespaces)
+        self.places = {word: self.places_of(word) for word in ("SELECT", "FILTER", "MINUS", "UNION", "VALUES")}
+
+    def refuse(self, reason: str, place: Place) -> NoReturn:
+        raise QueryRefused(reason, text=self.text, position=place.position, place=place.shown)
+
+    def places_of(self, word: str) -> Iterator[Place]:
+        return (Place(token.position) for token in self.tokens if token.kind == "word" and token.text.upper() == word)
+
+    def next_place(self, word: str) -> Place:
+        return next(self.places[word], Place())
 
     def answer(self, projection: Any, group: Group) -> Variable:
         """The one variable that is selected, or that is there to be selected by `*`."""
@@ -95,15 +93,15 @@ class Reader:
         else:
             names = sorted(variable.name for variable in bound_by(group).sometimes)
         if len(names) != 1:
-            shown = ", ".join(f"?{name}" for name in names) or "none"
-            self.refuse(f"it needs exactly one answer variable, and has {shown}", next(self.places_of("SELECT")))
+            shown = shorten(", ".join(f"?{name}" for name in names)) or "none"
+            self.refuse(f"it needs exactly one answer variable, and has {shown}", self.next_place("SELECT"))
         return Variable(names[0])
 
     def group(self, node: Any, place: Place) -> Group:
         return Group(tuple(part for member in node.part or () for part in self.parts(member)), place)
 
     def parts(self, node: Any) -> Iterator[Part]:
-        match _kind(node):
+        match kind_of(node):
             case "TriplesBlock":
                 for terms in node.triples:
                     yield from self.triples(list(terms))
@@ -134,7 +132,7 @@ class Reader:
         """VALUES as a disjunction of rows, each a conjunction of equalities."""
         place = self.next_place("VALUES")
         variables = [Variable(str(variable)) for variable in node.var or ()]
-        rows = [list(row) if _kind(row) in ("ParseResults", "list") else [row] for row in node.value or ()]
+        rows = [list(row) if kind_of(row) in ("ParseResults", "list") else [row] for row in node.value or ()]
         if not variables or not rows:
             self.refuse("VALUES without a value leaves no answer", place)
         if any(len(row) != len(variables) for row in rows):
@@ -144,20 +142,20 @@ class Reader:
 
     def row(self, variables: list[Variable], row: list[Any], place: Place) -> Formula:
         pairs = zip(variables, row, strict=True)
-        return all_of([Equal(variable, self.constant(value, place), place) for variable, value in pairs], place)
+        return all_of([Equal(variable, self.terms.constant(value), place) for variable, value in pairs], place)
 
     def triples(self, terms: list[Any]) -> Iterator[Fact]:
         """The triples of a list subject, path, object, subject, path, object, ..."""
         for start, path, end in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
-            subject, target = self.term(start), self.term(end)
+            subject, target = self.terms.term(start), self.terms.term(end)
             place = Place(shown=f"`{_shown(subject)} {self.shown_path(path)} {_shown(target)}`")
             yield Fact(self.link(subject, path, target, place))
 
     def link(self, start: Term, path: Any, end: Term, place: Place) -> Formula:
         """That a path leads from `start` to `end`."""
-        match _kind(path):
+        match kind_of(path):
             case "pname" | "URIRef":
-                return Atom(self.name(path), start, end, place)
+                return Atom(self.terms.name(path), start, end, place)
             case "PathAlternative":
                 return any_of([self.link(start, part, end, place) for part in path.part], place)
             case "PathSequence":
@@ -170,30 +168,29 @@ class Reader:
                 self.refuse(f"the path sign `{path.mod}` ({_REPETITIONS[path.mod]}) is not supported", place)
             case "Variable":
                 self.refuse("a variable cannot stand for a relation", place)
-        return self.refuse("negated paths are not supported", place)
+        return self.refuse("this path is not supported: a path is made of names and the signs / ^ |", place)
 
     def sequence(self, start: Term, parts: list[Any], end: Term, place: Place) -> Formula:
-        between = [Variable(f"_:{next(self.numbers)}") for _ in parts[1:]]
+        between = [self.terms.new_variable() for _ in parts[1:]]
         steps = zip([start, *between], parts, [*between, end], strict=True)
         return all_of([self.link(source, part, target, place) for source, part, target in steps], place)
 
     def test(self, node: Any, place: Place) -> Test:
         """The test of a FILTER."""
-        match _kind(node):
-            case kind if kind in _OPERATIONS and not node.other:
-                return self.test(node.expr, place)
-            case "ConditionalOrExpression":
-                return AnyOf(tuple(self.test(part, place) for part in (node.expr, *node.other)))
-            case "ConditionalAndExpression":
-                return AllOf(tuple(self.test(part, place) for part in (node.expr, *node.other)))
+        kind = kind_of(node)
+        if kind in _OPERATIONS and not node.other:
+            return self.test(node.expr, place)
+        match kind:
+            case "ConditionalOrExpression" | "ConditionalAndExpression":
+                tests = tuple(self.test(part, place) for part in (node.expr, *node.other))
+                return AnyOf(tests) if kind == "ConditionalOrExpression" else AllOf(tests)
             case "RelationalExpression":
                 return self.comparison(node, place)
             case "UnaryNot":
                 return Fails(self.test(node.expr, place))
-            case "Builtin_EXISTS":
-                return Found(self.group(node.graph, place))
-            case "Builtin_NOTEXISTS":
-                return Fails(Found(self.group(node.graph, place)))
+            case "Builtin_EXISTS" | "Builtin_NOTEXISTS":
+                found = Found(self.group(node.graph, place))
+                return found if kind == "Builtin_EXISTS" else Fails(found)
         return self.refuse("this FILTER is not supported: it may compare a variable with a name or test EXISTS", place)
 
     def comparison(self, node: Any, place: Place) -> Test:
@@ -202,64 +199,23 @@ class Reader:
             self.refuse(f"FILTER with `{node.op}` is not supported: entities have no order", place)
         if node.op in ("=", "!="):
             test: Test = self.equality(left, _operand(right), place)
-        elif _kind(right) == "URIRef":
+        elif kind_of(right) == "URIRef":
             self.refuse("IN needs at least one name", place)
         else:
             test = AnyOf(tuple(self.equality(left, _operand(option), place) for option in right))
         return test if node.op in ("=", "IN") else Fails(test)
 
     def equality(self, left: Any, right: Any, place: Place) -> Equal:
-        if _kind(left) != "Variable":
+        if kind_of(left) != "Variable":
             left, right = right, left
-        if _kind(left) != "Variable" or _kind(right) not in ("pname", "URIRef", "literal", "Literal"):
+        if kind_of(left) != "Variable" or kind_of(right) not in _NAMES:
             self.refuse("FILTER may only compare a variable with a name", place)
-        return Equal(Variable(str(left)), self.constant(right, place), place)
-
-    def term(self, node: Any) -> Term:
-        """A variable, a blank node as a variable, or the name of an entity."""
-        match _kind(node):
-            case "Variable":
-                return Variable(str(node))
-            case "BNode":
-                return self.blank(str(node))
-            case "literal":
-                return Constant(str(node.string))
-            case "Literal":
-                return Constant(str(node))
-        return Constant(self.name(node))
-
-    def constant(self, node: Any, place: Place) -> Constant:
-        term = self.term(node)
-        return term if isinstance(term, Constant) else self.refuse("a name is needed here", place)
-
-    def blank(self, label: str) -> Variable:
-        """The variable of a blank node: `_:label`, or a number for `[]`."""
-        if label not in self.blanks:
-            shown = str(next(self.numbers)) if _INVENTED_LABEL.fullmatch(label) else label
-            self.blanks[label] = Variable(f"_:{shown}")
-        return self.blanks[label]
-
-    def name(self, node: Any) -> str:
-        """The name of an IRI: plain in the namespace of plain names, else `<iri>`."""
-        iri = self.expanded(node) if _kind(node) == "pname" else self.absolute(str(node))
-        plain = key_of(iri)
-        return f"<{iri}>" if plain == iri else plain
-
-    def expanded(self, node: Any) -> str:
-        prefix = node.prefix or ""
-        if prefix not in self.namespaces:
-            position = next((t.position for t in self.tokens if t.kind == "name" and t.text.startswith(f"{prefix}:")), 0)
-            problem = f"the prefix `{shorten(prefix)}:` is not declared"
-            raise QuerySyntaxError(problem, text=self.text, position=position)
-        return self.namespaces[prefix] + _ESCAPED.sub(r"\1", node.localname or "")
-
-    def absolute(self, iri: str) -> str:
-        return iri if _ABSOLUTE.match(iri) or not self.base else urljoin(self.base, iri)
+        return Equal(Variable(str(left)), self.terms.constant(right), place)
 
     def shown_path(self, node: Any) -> str:
-        match _kind(node):
+        match kind_of(node):
             case "PathAlternative" | "PathSequence":
-                sign = "|" if _kind(node) == "PathAlternative" else "/"
+                sign = "|" if kind_of(node) == "PathAlternative" else "/"
                 shown = sign.join(self.shown_path(part) for part in node.part)
                 return shown if len(node.part) == 1 else f"({shown})"
             case "PathEltOrInverse":
@@ -267,30 +223,15 @@ class Reader:
             case "PathElt":
                 return f"{self.shown_path(node.part)}{node.mod or ''}"
             case "pname" | "URIRef":
-                return self.name(node)
+                return self.terms.name(node)
             case "Variable":
                 return f"?{node}"
         return "!(...)"
 
-    def places_of(self, word: str) -> Iterator[Place]:
-        return (Place(token.position) for token in self.tokens if token.kind == "word" and token.text.upper() == word)
-
-    def next_place(self, word: str) -> Place:
-        return next(self.places[word], Place())
-
-    def refuse(self, reason: str, place: Place) -> NoReturn:
-        raise QueryRefused(reason, text=self.text, position=place.position, place=place.shown)
-
-
-def _kind(node: Any) -> str:
-    """The name of a node of the grammar, or the class of a term."""
-    name = getattr(node, "name", None)
-    return name if isinstance(name, str) else type(node).__name__
-
 
 def _operand(node: Any) -> Any:
     """What a part of a comparison is about, if it is a single term."""
-    while _kind(node) in _OPERATIONS and not node.other:
+    while kind_of(node) in _OPERATIONS and not node.other:
         node = node.expr
     return node
 

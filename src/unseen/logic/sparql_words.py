@@ -18,9 +18,13 @@ MAX_TOKENS = 10_000
 MAX_NESTING = 25
 """Deepest nesting of brackets accepted: the parser calls itself some thirty times for each."""
 
-_ACCEPTED = frozenset(
-    "SELECT DISTINCT REDUCED WHERE UNION MINUS FILTER NOT EXISTS IN VALUES PREFIX BASE LIMIT TRUE FALSE".split()
-)
+_ACCEPTED = {"SELECT", "DISTINCT", "REDUCED", "WHERE", "UNION", "MINUS", "FILTER", "NOT", "EXISTS", "IN", "VALUES"} | {
+    "PREFIX",
+    "BASE",
+    "LIMIT",
+    "TRUE",
+    "FALSE",
+}
 _CHANGES = "it would change the graph: only SELECT is answered"
 _AGGREGATE = "aggregates are not supported: a question asks for entities"
 _REFUSED = {
@@ -37,7 +41,7 @@ _REFUSED = {
     "AS": "expressions in SELECT are not supported: select one variable",
     **{word: f"{word} is not supported: only SELECT is answered" for word in ("ASK", "CONSTRUCT", "DESCRIBE")},
     **dict.fromkeys(("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"), _AGGREGATE),
-    **dict.fromkeys("INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY WITH".split(), _CHANGES),
+    **dict.fromkeys(("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"), _CHANGES),
 }
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 _LOCAL = r"(?:[\w:·-]|%[0-9A-Fa-f]{2}|\\.)"

@@ -39,7 +39,7 @@ class EdgeType:
         reached = torch.zeros_like(sets)
         for row, relation in zip(reached, relations.tolist(), strict=True):
             entities, _ = graph.range_of(relation)
-            row[torch.from_numpy(entities).long()] = 1
+            row[torch.from_numpy(entities.astype("int64"))] = 1
         return reached
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
@@ -71,7 +71,7 @@ class EdgeFrequency:
         num_heads = max(1, len(graph.range_of(inverse_relation(relation))[0]))
         single = np.minimum(counts / num_heads * self.missing_share / (1 - self.missing_share), 1.0)
         reached = torch.zeros_like(heads)
-        tails = torch.from_numpy(entities).long().to(heads.device)
+        tails = torch.from_numpy(entities.astype("int64")).to(heads.device)
         expected_heads = heads.sum() - (0 if _links_to_itself(graph, relation) else heads[tails])
         reached[tails] = 1 - (1 - torch.from_numpy(single).to(heads)) ** expected_heads
         return reached

@@ -45,12 +45,12 @@ class KnownFacts:
     ceiling: float = CEILING
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
-        """Scores in [0, ceiling] for predictions and in [ceiling, 1] for known answers; the method's lie in [0, 1]."""
+        """Predictions in [0, ceiling], known answers halfway from there to 1 or higher; the method's lie in [0, 1]."""
         scores = self.method.answer(graph, queries) * self.ceiling
         traversal = Traversal(graph)
         for row, query in zip(scores, queries, strict=True):
             known = torch.from_numpy(traversal.members(query).astype("int64")).to(row.device)
-            row[known] = self.ceiling + (1 - self.ceiling) * row[known] / self.ceiling
+            row[known] = 1 - (1 - self.ceiling) / 2 * (1 - row[known] / self.ceiling)
         return scores
 
 

@@ -1,0 +1,155 @@
+"""Hard benchmarks: as many questions of every hardness, and none that a few relations or entities dominate.
+
+All hard answers of a question need the same number of missing links: its stratum. Strata have equally many questions,
+and the easier ones keep pace with the hardest: they may have no more answers a question than it has. In each stratum no
+relation and no anchor occurs in more than a fifth of the pairs (question, hard answer).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unseen.benchmark.candidates import CandidateStream
+from unseen.benchmark.hardness import table_hardness
+from unseen.benchmark.program import positive_links
+from unseen.benchmark.rules import Rules, SplitGraphs
+from unseen.benchmark.sample import Sample, SampleOptions, collect, joined_tables, stream_of
+from unseen.graph.vocabulary import undirected_relation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from unseen.benchmark.query_table import QueryTable
+    from unseen.benchmark.sample import Progress
+    from unseen.logic.shapes import Shape
+
+LARGEST_SHARE = 0.2
+"""Of a stratum's pairs, those that may share a relation or an anchor."""
+
+
+def sample_strata(
+    graphs: SplitGraphs, shape: Shape, count: int, options: SampleOptions, progress: Progress | None = None
+) -> Sample:
+    """`count` queries, equally many for each number of missing links, easiest first; fewer if a stratum runs dry."""
+    run = _StrataRun(graphs, shape, options, count // max(positive_links(shape.skeleton), 1))
+    exact, tables = True, []
+    for done, stratum in enumerate(range(run.links, 0, -1)):
+        exact &= run.fill(stratum, _shifted(progress, done, run.links))
+    tables = _balanced(run.tables, run.quota)
+    return Sample(joined_tables(shape, tables[::-1]), run.wanted * run.links, run.candidates, exact)
+
+
+class _StrataRun:
+    """The strata of one shape, filled from the hardest to the easiest."""
+
+    def __init__(self, graphs: SplitGraphs, shape: Shape, options: SampleOptions, wanted: int) -> None:
+        self.graphs, self.shape, self.options = graphs, shape, options
+        self.wanted = self.quota = wanted
+        self.links = positive_links(shape.skeleton)
+        self.tables: list[QueryTable] = []
+        self.pace = np.inf
+        self.candidates = 0
+
+    def fill(self, stratum: int, progress: Progress | None) -> bool:
+        """Fill one stratum as far as it goes; say whether everything there is was seen."""
+        rules = Rules(self.shape, training=False, compatible=self.options.compatible)
+        key = stream_of(self.graphs, self.shape, self.options, "stratum", stratum)
+        stream = CandidateStream(self.graphs, rules, key, self._guidance(stratum))
+        chosen = _Stratum(self.graphs, stratum, self.quota, self.pace)
+        exact = collect(stream, chosen, progress)
+        self.tables.append(joined_tables(self.shape, chosen.parts))
+        self.candidates += stream.drawn
+        self.quota = min(self.quota, chosen.taken)
+        if stratum == self.links:
+            self.pace = chosen.pairs / max(chosen.taken, 1)
+        return exact or chosen.taken >= self.quota
+
+    def _guidance(self, stratum: int) -> int:
+        """Links to ground over missing edges; none in particular with negation, where the root is not the answer."""
+        return -1 if self.shape.has_negation else stratum
+
+
+class _Stratum:
+    """Queries whose hard answers all need `stratum` missing links, at most `pace` answers a query on average."""
+
+    def __init__(self, graphs: SplitGraphs, stratum: int, wanted: int, pace: float) -> None:
+        self._graphs, self._stratum, self._pace = graphs, stratum, pace
+        self._shares = _Shares(wanted)
+        self.wanted, self.taken, self.pairs = wanted, 0, 0
+        self.parts: list[QueryTable] = []
+
+    def offer(self, table: QueryTable) -> None:
+        """Take the queries of this stratum that fit."""
+        if len(table):
+            table = table.take(np.flatnonzero(self._is_mine(table)))
+            rows = [row for row in range(len(table)) if self._admits(table, row)]
+            self.parts.append(table.take(rows))
+
+    def _is_mine(self, table: QueryTable) -> NDArray[np.bool_]:
+        graphs = self._graphs
+        needed = table_hardness(graphs.complete, graphs.observed, table.shape, table.slots, table.hard)
+        starts = table.hard.offsets[:-1]
+        least, most = np.minimum.reduceat(needed, starts), np.maximum.reduceat(needed, starts)
+        mine: NDArray[np.bool_] = (least == self._stratum) & (most == self._stratum)
+        return mine
+
+    def _admits(self, table: QueryTable, row: int) -> bool:
+        pairs = len(table.hard.row(row))
+        if self.taken >= self.wanted or self.pairs + pairs > self._pace * (self.taken + 1):
+            return False
+        if not self._shares.admits(table, row):
+            return False
+        self.taken += 1
+        self.pairs += pairs
+        return True
+
+
+class _Shares:
+    """Counts the pairs of each relation and anchor, and admits no query that would give one of them too many."""
+
+    def __init__(self, expected: int) -> None:
+        self._expected = expected
+        self._total = 0
+        self._pairs: dict[tuple[str, int], int] = {}
+
+    def admits(self, table: QueryTable, row: int) -> bool:
+        """Whether the query fits in; if so it is counted."""
+        pairs = len(table.hard.row(row))
+        total = self._total + pairs
+        limit = max(LARGEST_SHARE * max(total, self._expected), 1)
+        parts = {_part(kind, value) for kind, value in zip(table.shape.slots, table.slots[row].tolist(), strict=True)}
+        if any(self._pairs.get(part, 0) + pairs > limit for part in parts):
+            return False
+        self._total = total
+        for part in parts:
+            self._pairs[part] = self._pairs.get(part, 0) + pairs
+        return True
+
+
+def _part(kind: str, value: int) -> tuple[str, int]:
+    """What a slot holds, relations whatever their direction."""
+    return (kind, undirected_relation(value) if kind == "r" else value)
+
+
+def _balanced(tables: list[QueryTable], quota: int) -> list[QueryTable]:
+    """As many queries of each stratum, so many that the shares hold for what is left."""
+    while True:
+        kept = [_within_shares(table.take(np.arange(quota)), quota) for table in tables]
+        smallest = min((len(table) for table in kept), default=0)
+        if smallest == quota:
+            return kept
+        quota = smallest
+
+
+def _within_shares(table: QueryTable, expected: int) -> QueryTable:
+    shares = _Shares(expected)
+    return table.take([row for row in range(len(table)) if shares.admits(table, row)])
+
+
+def _shifted(progress: Progress | None, stratum: int, strata: int) -> Progress | None:
+    """Progress of one stratum as a part of all."""
+    if progress is None:
+        return None
+    return lambda done, wanted: progress(stratum * wanted + done, strata * wanted)

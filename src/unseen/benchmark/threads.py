@@ -1,0 +1,47 @@
+"""Work shared among threads; compiled loops release the interpreter lock, so it is shared for good."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from threading import local
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    Item = TypeVar("Item")
+    Result = TypeVar("Result")
+
+_THREAD = local()
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None) -> list[Result]:
+    """The results in order of the items; inside another such call, all in the calling thread.
+
+    When one item fails or the user interrupts, those not yet begun are dropped.
+    """
+    work = list(items)
+    count = min(threads or available_threads(), len(work))
+    if count <= 1 or getattr(_THREAD, "busy", False):
+        return [function(item) for item in work]
+    pool = ThreadPoolExecutor(count, initializer=_mark_busy)
+    try:
+        return list(pool.map(function, work))
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def batches(count: int, size: int) -> Iterator[slice]:
+    """The rows from 0 to `count`, so many at a time."""
+    for start in range(0, count, size):
+        yield slice(start, min(count, start + size))
+
+
+def available_threads() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _mark_busy() -> None:
+    _THREAD.busy = True

@@ -1,0 +1,198 @@
+"""What is measured on a batch of answered queries, each family of numbers by its own collector.
+
+A collector sees every batch once and keeps sums, never scores: memory does not grow with queries x entities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from unseen.benchmark.answering import answer_table
+from unseen.benchmark.hardness import NO_ANSWER, table_hardness
+from unseen.evaluation.calibration import Reliability, answer_count, checked_probabilities
+from unseen.evaluation.ranking import Ranks, mean_by_row, roc_auc
+from unseen.evaluation.results import HITS, RankMetrics
+from unseen.graph.vocabulary import inverse_relation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from unseen.benchmark.query_table import QueryTable, Ragged
+    from unseen.graph import KnowledgeGraph
+    from unseen.logic.algebra import Query
+    from unseen.logic.protocols import Estimator
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some queries of one shape, their scores on one graph, and the ranks of their wanted answers."""
+
+    graph: KnowledgeGraph
+    table: QueryTable
+    queries: Sequence[Query]
+    scores: NDArray[np.floating[Any]]
+    wanted: Ragged
+    ranks: Ranks
+
+
+class Collector(Protocol):
+    """Takes batches, gives fields of a `TypeResult`."""
+
+    def add(self, batch: Batch) -> None:
+        """Take one batch."""
+        ...
+
+    def fields(self) -> dict[str, Any]:
+        """What was found."""
+        ...
+
+
+class RankMeans:
+    """Rank metrics of one group of answers: means over queries of means over their answers in the group."""
+
+    def __init__(self) -> None:
+        self.queries, self.answers, self._sums = 0, 0, np.zeros(1 + len(HITS))
+
+    def add(self, values: Floats, lengths: NDArray[np.int64]) -> None:
+        """Metrics by answer, one metric a row; query i has the next `lengths[i]` answers."""
+        by_query = mean_by_row(values, lengths)
+        self._sums += by_query.sum(axis=1)
+        self.queries += by_query.shape[1]
+        self.answers += values.shape[1]
+
+    def result(self) -> RankMetrics:
+        """The means; zero without any query."""
+        return RankMetrics(self.queries, self.answers, *(self._sums / max(1, self.queries)).tolist())
+
+
+class RankCollector:
+    """The headline metrics, and the same from each kind of rank."""
+
+    def __init__(self) -> None:
+        self.headline = RankMeans()
+        self.kinds = {kind: RankMeans() for kind in ("expected", "optimistic", "pessimistic")}
+
+    def add(self, batch: Batch) -> None:
+        """Take one batch."""
+        self.headline.add(headline_metrics(batch.ranks), batch.wanted.lengths)
+        for kind, means in self.kinds.items():
+            means.add(metrics_of(getattr(batch.ranks, kind)), batch.wanted.lengths)
+
+    def fields(self) -> dict[str, Any]:
+        """`metrics` and `by_rank`."""
+        by_rank = {kind: means.result() for kind, means in self.kinds.items()}
+        return {"metrics": self.headline.result(), "by_rank": by_rank}
+
+
+class RocCollector:
+    """Whether easy answers are scored above hard ones."""
+
+    def __init__(self) -> None:
+        self.total, self.queries = 0.0, 0
+
+    def add(self, batch: Batch) -> None:
+        """Take one batch."""
+        values = roc_auc(batch.scores, batch.table.easy, batch.table.hard)
+        self.total += float(np.nansum(values))
+        self.queries += int((~np.isnan(values)).sum())
+
+    def fields(self) -> dict[str, Any]:
+        """`roc_auc` and how many queries it is the mean of."""
+        return {"roc_auc": self.total / self.queries if self.queries else None, "roc_auc_queries": self.queries}
+
+
+class GroupCollector:
+    """Headline metrics by group of answers; `group_of` names the group of each wanted answer of a batch, in order."""
+
+    def __init__(self, field: str, group_of: Callable[[Batch], Sequence[str] | NDArray[np.str_]]) -> None:
+        self.field, self.group_of = field, group_of
+        self.groups: dict[str, RankMeans] = {}
+
+    def add(self, batch: Batch) -> None:
+        """Take one batch."""
+        groups = np.asarray(self.group_of(batch))
+        owners = np.repeat(np.arange(len(batch.table)), batch.wanted.lengths)
+        for group in np.unique(groups).tolist():
+            inside = groups == group
+            lengths = np.bincount(owners[inside], minlength=len(batch.table))
+            means = self.groups.setdefault(group, RankMeans())
+            means.add(headline_metrics(batch.ranks.chosen(inside)), lengths)
+
+    def fields(self) -> dict[str, Any]:
+        """The metrics of every group met, groups in order."""
+        return {self.field: {group: self.groups[group].result() for group in sorted(self.groups)}}
+
+
+class EstimateCollector:
+    """Numbers of answers and calibration of a method that gives probabilities; truth is the complete graph."""
+
+    def __init__(self, method: Estimator, complete: KnowledgeGraph, candidates: NDArray[np.int32]) -> None:
+        self.method, self.complete, self.candidates = method, complete, candidates
+        self.reliability = Reliability()
+        self.predicted: list[Floats] = []
+        self.actual: list[Floats] = []
+
+    def add(self, batch: Batch) -> None:
+        """Take one batch: one more run of the method, for its probabilities."""
+        stacked = self.method.estimate(batch.graph, batch.queries).stacked(batch.queries)
+        estimates = checked_probabilities(stacked.detach().float().cpu().numpy()[:, self.candidates])
+        is_true = self._truth(batch.table)[:, self.candidates]
+        self.reliability.add(estimates, is_true)
+        self.predicted.append(estimates.sum(axis=1, dtype=np.float64))
+        self.actual.append(is_true.sum(axis=1).astype(np.float64))
+
+    def fields(self) -> dict[str, Any]:
+        """`answer_count` and `calibration`."""
+        predicted, actual = (np.concatenate([np.empty(0), *column]) for column in (self.predicted, self.actual))
+        asked = actual > 0
+        counts = answer_count(predicted[asked], actual[asked]) if asked.any() else None
+        return {"answer_count": counts, "calibration": self.reliability.result()}
+
+    def _truth(self, table: QueryTable) -> NDArray[np.bool_]:
+        """Which entities are answers on the complete graph; of a published negation, not every easy answer is."""
+        answers = answer_table(self.complete, table.shape, table.slots)
+        is_true = np.zeros((len(table), self.complete.num_entities), bool)
+        is_true[np.repeat(np.arange(len(table)), answers.lengths), answers.values] = True
+        return is_true
+
+
+def headline_metrics(ranks: Ranks) -> Floats:
+    """MRR of the expected rank, then the chance of each Hits@k; one metric a row."""
+    return np.stack([1 / ranks.expected, *(ranks.hits_at(k) for k in HITS)])
+
+
+def metrics_of(rank: Floats) -> Floats:
+    """MRR and Hits@k of a definite rank; one metric a row."""
+    return np.stack([1 / rank, *((rank <= k).astype(np.float64) for k in HITS)])
+
+
+def half_links(batch: Batch) -> list[str]:
+    """For each wanted answer of 1p queries which half of its link the graph has: both, head, tail or neither."""
+    names = {(True, True): "both", (True, False): "head", (False, True): "tail", (False, False): "neither"}
+    groups = []
+    for row, (head, relation) in enumerate(batch.table.slots.tolist()):
+        has_head = bool(np.isin(head, batch.graph.range_of(inverse_relation(relation))[0]))
+        has_tail = np.isin(batch.wanted.row(row), batch.graph.range_of(relation)[0])
+        groups += [names[has_head, tail] for tail in has_tail.tolist()]
+    return groups
+
+
+def strata(complete: KnowledgeGraph, batch: Batch) -> list[str]:
+    """For each wanted answer the number of missing links it needs; `none` for what the complete graph does not say."""
+    table = batch.table
+    needed = table_hardness(complete, batch.graph, table.shape, table.slots, batch.wanted).tolist()
+    return ["none" if links == NO_ANSWER else str(links) for links in needed]
+
+
+def changes(batch: Batch) -> NDArray[np.str_]:
+    """For each wanted answer whether its query has other answers here than its table says: changed or unchanged."""
+    easy, wanted = batch.table.easy, batch.wanted
+    same = [np.array_equal(easy.row(row), wanted.row(row)) for row in range(len(batch.table))]
+    return np.repeat(np.where(same, "unchanged", "changed"), wanted.lengths)

@@ -1,0 +1,235 @@
+"""Any method on any questions with known answers, batch by batch.
+
+```python
+from unseen.benchmark.dataset import Dataset
+from unseen.evaluation.evaluator import Options, evaluate
+
+result = evaluate(method, Dataset.open("fb15k-237-175"), "test", Options(limit=2000))
+print(result.averages["avg_p"]["hits_at_10"])
+```
+
+A method is anything with `answer(graph, queries) -> scores [query, entity]`; one that also has `estimate` can be
+measured on its probabilities too. Memory is bounded by one batch of scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import EvaluationError
+from unseen.evaluation.collectors import (
+    Batch,
+    Collector,
+    EstimateCollector,
+    GroupCollector,
+    RankCollector,
+    RocCollector,
+    changes,
+    half_links,
+    strata,
+)
+from unseen.evaluation.questions import Questions, hard_answers, sample, training_answers
+from unseen.evaluation.ranking import filtered_ranks
+from unseen.evaluation.results import NOTHING, Result, TypeResult
+from unseen.logic.protocols import Estimator
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from unseen.benchmark.dataset import Dataset
+    from unseen.logic.protocols import Answerer
+
+Progress = Callable[[str, int, int], None]
+"""Called with a label, the number of queries done and the number of all."""
+
+QUERIES = "queries"
+"""The group of the split's own queries, beside those of training queries by graph."""
+
+BATCH_CELLS = 1 << 22
+"""Scores in one batch unless a batch size is asked for: 16 MB a matrix."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to measure, and on how many queries."""
+
+    types: tuple[str, ...] | None = None
+    """Names of the shapes; all that the dataset has by default."""
+    limit: int | None = None
+    """Most queries a type: a fixed random sample, and a smaller sample is part of a larger one."""
+    seed: int = 0
+    """Of the sample."""
+    batch_size: int | None = None
+    """Queries answered at once; by default as many as make four million scores."""
+    strata: bool = False
+    """Break down by the number of missing links."""
+    training_queries: bool = False
+    """Faithfulness: training queries on the training graph and on the split's larger one."""
+    probabilities: bool = False
+    """Numbers of answers and calibration."""
+
+
+def evaluate(
+    method: Answerer,
+    dataset: Dataset,
+    split: str = "test",
+    options: Options | None = None,
+    *,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Measure a method on the queries of one split; `name` is what the result calls it."""
+    options = options or Options()
+    results = _Evaluation(method, dataset, split, options).run(progress or (lambda _label, _done, _total: None))
+    return Result(
+        method=name or type(method).__name__,
+        dataset=dataset.name,
+        split=split,
+        types=results[QUERIES],
+        training_queries=_with_changed(results, split),
+        ratio=_ratio(dataset),
+        candidates=len(dataset.candidates(split)),
+        seed=options.seed,
+        limit=options.limit,
+    )
+
+
+def measure(
+    method: Answerer,
+    questions: Questions,
+    collectors: Sequence[Collector],
+    batch_size: int | None = None,
+    advance: Callable[[int], None] = lambda _count: None,
+) -> TypeResult:
+    """Answer the questions batch by batch and let every collector see each batch once."""
+    size = batch_size or max(1, BATCH_CELLS // max(1, questions.graph.num_entities))
+    for part in questions.batches(size):
+        batch = _answered(method, part)
+        for collector in collectors:
+            collector.add(batch)
+        advance(len(part))
+    return TypeResult(**{key: value for collector in collectors for key, value in collector.fields().items()})
+
+
+class _Evaluation:
+    """One run: all questions are drawn up first, so that progress knows its end."""
+
+    def __init__(self, method: Answerer, dataset: Dataset, split: str, options: Options) -> None:
+        self.method, self.dataset, self.split, self.options = method, dataset, split, options
+        self.groups = self._groups()
+
+    def run(self, progress: Progress) -> dict[str, dict[str, TypeResult]]:
+        """The results by group and shape."""
+        total, done = sum(len(questions) for group in self.groups.values() for questions in group.values()), 0
+
+        def advance(label: str, count: int) -> None:
+            nonlocal done
+            done += count
+            progress(label, done, total)
+
+        results: dict[str, dict[str, TypeResult]] = {}
+        for group, by_shape in self.groups.items():
+            for shape, questions in by_shape.items():
+                label = shape if group == QUERIES else f"{shape}, training queries"
+                collectors, size = self._collectors(group, questions), self.options.batch_size
+                result = measure(self.method, questions, collectors, size, partial(advance, label))
+                results.setdefault(group, {})[shape] = result
+        return results
+
+    def _groups(self) -> dict[str, dict[str, Questions]]:
+        """The questions by group and shape: the split's own, then training queries on each graph."""
+        groups = {QUERIES: self._drawn(hard_answers, self.split, self.split)}
+        if self.options.training_queries:
+            self._require_training_answers()
+            groups["train"] = self._drawn(hard_answers, "train", "train")
+            groups[f"{self.split}_all"] = self._drawn(training_answers, self.split, "train")
+        return groups
+
+    def _drawn(self, draw: Callable[[Dataset, str, str], Questions], split: str, tables: str) -> dict[str, Questions]:
+        """The sampled questions of every wanted shape that the tables have."""
+        drawn = {shape: draw(self.dataset, split, shape) for shape in self._shapes(tables)}
+        limit, seed = self.options.limit, self.options.seed
+        return {shape: some.take(sample(len(some), limit, seed, shape)) for shape, some in drawn.items()}
+
+    def _shapes(self, tables: str) -> list[str]:
+        available = list(self.dataset.tables.get(tables, {}))
+        wanted = self.options.types or available
+        if not available:
+            raise EvaluationError(
+                f"the dataset {self.dataset.name} has no {tables} queries: `unseen sample` makes some"
+            )
+        for shape in wanted:
+            if shape not in available:
+                raise EvaluationError(f"there are no {tables} queries of type {shape}, only {', '.join(available)}")
+        return [shape for shape in available if shape in wanted]
+
+    def _require_training_answers(self) -> None:
+        if self.split == "train":
+            raise EvaluationError("training queries are compared with a larger graph: choose the split valid or test")
+        if self.split not in self.dataset.training_answers:
+            raise EvaluationError(f"the dataset has no answers of its training queries on the {self.split} graph")
+
+    def _collectors(self, group: str, questions: Questions) -> list[Collector]:
+        if group != QUERIES:
+            return [RankCollector(), GroupCollector("by_change", changes)]
+        collectors: list[Collector] = [RankCollector()]
+        if self.split != "train":
+            collectors += self._hard_answer_collectors(questions)
+        if self.options.probabilities:
+            complete = self.dataset.complete(self.split)
+            collectors.append(EstimateCollector(self._estimator(), complete, questions.candidates))
+        return collectors
+
+    def _hard_answer_collectors(self, questions: Questions) -> list[Collector]:
+        """What only makes sense where some answers are hard."""
+        collectors: list[Collector] = [RocCollector()]
+        if questions.table.shape.template == "e/r":
+            collectors.append(GroupCollector("half_links", half_links))
+        if self.options.strata:
+            collectors.append(GroupCollector("strata", partial(strata, self.dataset.complete(self.split))))
+        return collectors
+
+    def _estimator(self) -> Estimator:
+        if not isinstance(self.method, Estimator):
+            raise EvaluationError(f"the method {type(self.method).__name__} gives scores, but no probabilities")
+        return self.method
+
+
+def _with_changed(results: dict[str, dict[str, TypeResult]], split: str) -> dict[str, dict[str, TypeResult]]:
+    """The training queries' results, with those of changed queries alone as a group of their own."""
+    groups = {group: types for group, types in results.items() if group != QUERIES}
+    if f"{split}_all" in groups:
+        everything = groups[f"{split}_all"]
+        groups[split] = {
+            shape: TypeResult(result.by_change.get("changed", NOTHING)) for shape, result in everything.items()
+        }
+    return groups
+
+
+def _answered(method: Answerer, questions: Questions) -> Batch:
+    """One batch with its scores and ranks."""
+    queries = [questions.table.query(row) for row in range(len(questions))]
+    scores = as_matrix(method.answer(questions.graph, queries), len(queries), questions.graph.num_entities)
+    ranks = filtered_ranks(scores, questions.wanted, questions.others, questions.candidates)
+    return Batch(questions.graph, questions.table, queries, scores, questions.wanted, ranks)
+
+
+def as_matrix(scores: Any, num_queries: int, num_entities: int) -> NDArray[np.floating[Any]]:
+    """Scores of any device and width as an array on this machine; another size than expected is an error."""
+    if tuple(scores.shape) != (num_queries, num_entities):
+        raise EvaluationError(
+            f"the method gave {tuple(scores.shape)} scores for {num_queries} queries x {num_entities} entities"
+        )
+    scores = scores.detach().cpu()
+    matrix: NDArray[np.floating[Any]] = (scores if scores.dtype.itemsize >= 4 else scores.float()).numpy()
+    return matrix
+
+
+def _ratio(dataset: Dataset) -> float | None:
+    """The dataset's own word for its ratio; else none."""
+    ratio = dataset.manifest.get("ratio")
+    return float(ratio) if isinstance(ratio, int | float) else None

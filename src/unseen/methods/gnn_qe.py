@@ -1,0 +1,240 @@
+"""GNN-QE: every projection is a graph neural network, every operator is product logic (the paper, section 4.2).
+
+A projection of the fuzzy set m by relation r is sigmoid(NBFNet(m, r)) over the whole graph, see `nn.nbfnet`; and, or and
+not are a b, a + b - a b and 1 - a. Queries of all shapes run together, level by level, through `logic.execute`.
+
+What is learned belongs to relation *names*: a model meets any graph that uses them, whatever its entities. A question
+about a relation that the model never saw is refused; edges of such relations are not read.
+
+Cost of a projection: `num_layers` passes over all edges, `dim` wide. Memory: about 14 numbers a (node, row, dim) to
+answer, 18 a layer to learn; rows are split so that it stays within `memory` bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from unseen.graph import KnowledgeGraph
+from unseen.logic.algebra import Anchor, Project, Query
+from unseen.logic.execute import Execution, execute
+from unseen.logic.fuzzy import PRODUCT
+from unseen.methods.batch_plan import combine, run
+from unseen.methods.compact_graph import CompactGraph
+from unseen.methods.edge_following import follow, follow_in_parts
+from unseen.methods.known_facts import CEILING
+from unseen.methods.query_loss import adversarial_loss
+from unseen.methods.training_batch import ReadyPlan, ReadyStep, TrainingBatch, one_hot
+from unseen.methods.traversal_dropout import draw, traversal_mask, walked_edges
+from unseen.nn.kernels.definitions import Message
+from unseen.nn.nbfnet import NBFNet
+
+LOGIC = PRODUCT
+NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
+"""float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The shape of the network; defaults are the paper's."""
+
+    dim: int = 32
+    num_layers: int = 4
+    hidden_dim: int = 64
+    message: Message = "distmult"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is learned from; defaults are the paper's."""
+
+    traversal_dropout: float = 0.5
+    """Probability that an edge on a walk to an answer is hidden."""
+    edge_dropout: float = 0.0
+    """In each step a share of all edges up to this is hidden, so that the network has seen graphs grow; 0 is never."""
+    temperature: float = 0.1
+    """Of the softmax that weighs negatives; small means that only the hardest count."""
+
+
+class GnnQe(nn.Module):
+    """The method: a `Projector`, an `Answerer`, an `Estimator`, and trainable."""
+
+    def __init__(
+        self,
+        relation_names: Sequence[str],
+        architecture: Architecture | None = None,
+        objective: Objective | None = None,
+        *,
+        known_facts: bool = True,
+        memory: int | None = None,
+    ) -> None:
+        """For relations of these names; with `known_facts`, answers follow observed edges in every projection too."""
+        super().__init__()
+        self.relation_names = tuple(relation_names)
+        self.architecture, self.objective = architecture or Architecture(), objective or Objective()
+        self.known_facts, self.memory = known_facts, memory
+        shape = self.architecture
+        self.network = NBFNet(
+            2 * len(self.relation_names), shape.dim, shape.num_layers, shape.hidden_dim, shape.message
+        )
+        self._graphs: WeakKeyDictionary[KnowledgeGraph, dict[torch.device, CompactGraph]] = WeakKeyDictionary()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are, and where everything is computed."""
+        return self.network.query.weight.device
+
+    def compact(self, graph: KnowledgeGraph) -> CompactGraph:
+        """The graph as this model reads it; made once for each graph and device, gone when the graph is."""
+        known = self._graphs.setdefault(graph, {})
+        if self.device not in known:
+            known[self.device] = CompactGraph.of(graph, self.relation_names, self.device)
+        return known[self.device]
+
+    def project(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch entity"]:
+        """Row i: the predicted membership of each entity in what `relations[i]` leads to; no gradient to `sets`."""
+        compact = self.compact(graph)
+        numbers = torch.from_numpy(compact.relations_of(_on_host(relations))).to(self.device)
+        return compact.scatter(self.project_nodes(compact, compact.gather(sets), numbers))
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """Memberships of all entities in the answers of each query."""
+        return self.estimate(graph, queries).stacked(queries)
+
+    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
+        """The same, and the fuzzy sets of all sub-queries; `methods.calibration` makes probabilities of them."""
+        projector = KnownEdges(self) if self.known_facts else self
+        with torch.no_grad():
+            return execute(projector, graph, queries, LOGIC, self.device)
+
+    def prepare(
+        self,
+        graph: KnowledgeGraph,
+        queries: Sequence[Query],
+        answers: Sequence[NDArray[np.integer[Any]]],
+        whole_batch: Sequence[Query] | None = None,
+    ) -> TrainingBatch:
+        """Everything about a batch that the host has to do; `whole_batch` if this is one process's share of it."""
+        return TrainingBatch.of(self.compact(graph), queries, answers, whole_batch)
+
+    def losses(self, batch: TrainingBatch, generator: torch.Generator) -> Float[Tensor, " query"]:
+        """The loss of each query of a prepared batch."""
+        masks = self._masks(batch.compact, batch.walked, generator)
+        memberships = self._execute(batch.compact, batch.plan, masks)
+        return adversarial_loss(memberships, batch.answers, self.objective.temperature)
+
+    def loss(
+        self,
+        graph: KnowledgeGraph,
+        queries: Sequence[Query],
+        answers: Sequence[NDArray[np.integer[Any]]],
+        generator: torch.Generator,
+    ) -> Float[Tensor, ""]:
+        """The mean loss of queries whose complete answers on `graph` are known."""
+        return self.losses(self.prepare(graph, queries, answers), generator).mean()
+
+    def project_nodes(
+        self,
+        compact: CompactGraph,
+        sets: Float[Tensor, "row node"],
+        relations: Int[Tensor, " row"],
+        edge_mask: Bool[Tensor, " edge"] | None = None,
+    ) -> Float[Tensor, "row node"]:
+        """Memberships by the network, in as many parts as memory asks for; relations in the model's numbers."""
+        if len(sets) == 0:
+            return sets
+        parts = list(self._parts(compact, len(sets)))
+        compute = self._projected if len(parts) == 1 or not torch.is_grad_enabled() else self._recomputed
+        columns = sets.detach().t()
+        reached = [compute(compact, columns[:, part].contiguous(), relations[part], edge_mask) for part in parts]
+        return torch.cat(reached, dim=1).t().contiguous()
+
+    def _projected(
+        self, compact: CompactGraph, sets: Tensor, relations: Tensor, edge_mask: Tensor | None
+    ) -> Float[Tensor, "node row"]:
+        logits: Tensor = self.network(compact.edges, sets, relations, edge_mask)
+        return logits.sigmoid()
+
+    def _recomputed(self, *inputs: Any) -> Float[Tensor, "node row"]:
+        """The same, keeping nothing for the gradients: they compute it once more."""
+        reached: Tensor = checkpoint(self._projected, *inputs, use_reentrant=False)
+        return reached
+
+    def _parts(self, compact: CompactGraph, count: int) -> Iterator[slice]:
+        """Rows cut into equal parts that each fit into memory."""
+        shape = self.architecture
+        numbers = NUMBERS_TO_LEARN * shape.num_layers if torch.is_grad_enabled() else NUMBERS_TO_ANSWER
+        row = 4 * numbers * shape.dim * (compact.num_nodes + compact.edges.num_relations)
+        most = max(1, (self.memory or default_memory(self.device)) // max(row, 1))
+        size = -(-count // -(-count // most))
+        return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+    def _masks(
+        self, compact: CompactGraph, plan: ReadyPlan, generator: torch.Generator
+    ) -> list[Bool[Tensor, " edge"] | None]:
+        """The edges that stay visible in each projection of the plan, from the symbolic sets that enter it."""
+        objective = self.objective
+        hidden = None
+        if objective.edge_dropout > 0:
+            share = objective.edge_dropout * torch.rand(1, generator=generator, device=self.device)
+            hidden = draw(compact, generator) < share
+        elif objective.traversal_dropout == 0:
+            return [None for _ in plan.projections]
+        masks: list[Bool[Tensor, " edge"] | None] = []
+
+        def hide(step: ReadyStep, sets: Tensor) -> None:
+            assert step.table is not None  # noqa: S101  # every projection has one
+            table = step.table
+            walked = walked_edges(compact, sets, table.place_of_row, table.place_of_relation, table.num_distinct)
+            masks.append(traversal_mask(compact, walked, objective.traversal_dropout, generator, hidden))
+
+        def project(step: ReadyStep, sets: Tensor) -> Tensor:
+            assert step.walks is not None  # noqa: S101  # every projection has them
+            hide(step, sets)
+            return follow(compact, sets, step.walks)
+
+        pool = self._run_steps(compact, plan.inner, None, project)
+        hide(plan.outer, plan.outer.parts(pool)[0])
+        return masks
+
+    def _execute(
+        self, compact: CompactGraph, plan: ReadyPlan, masks: Sequence[Bool[Tensor, " edge"] | None]
+    ) -> Float[Tensor, "query node"]:
+        """The memberships of a plan's queries, with gradients to the outermost projections only."""
+        remaining = iter(masks)
+
+        def project(step: ReadyStep, sets: Tensor) -> Tensor:
+            return self.project_nodes(compact, sets, step.values, next(remaining))
+
+        with torch.no_grad():
+            pool = self._run_steps(compact, plan.inner, None, project)
+        outer = self.project_nodes(compact, plan.outer.parts(pool)[0], plan.outer.values, masks[-1])
+        return self._run_steps(compact, plan.top, outer, project)[plan.roots]
+
+    def _run_steps(
+        self,
+        compact: CompactGraph,
+        steps: Sequence[ReadyStep],
+        pool: Tensor | None,
+        project: Callable[[ReadyStep, Tensor], Tensor],
+    ) -> Float[Tensor, "pool node"]:
+        def apply(step: ReadyStep, pool: Tensor) -> Tensor:
+            if step.kind is Anchor:
+                return one_hot(step.values, compact.num_nodes)
+            if step.kind is Project:
+                return project(step, step.parts(pool)[0])
+            return combine(LOGIC, step.kind, step.parts(pool))
+
+        empty = torch.zeros(0, compact.num_nodes, device=self.device)
+        return run(steps, empty if pool is None else pool, apply)

@@ -1,0 +1,1 @@
+"""Tensors only: no files, no queries."""

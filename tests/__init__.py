@@ -1,0 +1,1 @@
+"""Tests mirror `src/unseen`; `conformance` is the suite that every method passes."""

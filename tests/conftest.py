@@ -1,0 +1,71 @@
+"""What all tests share: shapes in signatures are checked, Hypothesis is repeatable, a few graphs are at hand."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+from jaxtyping import install_import_hook
+
+SHAPED_MODULES = [
+    "unseen.logic.execute",
+    "unseen.logic.fuzzy",
+    "unseen.logic.protocols",
+    "unseen.methods",
+    "unseen.nn",
+    "unseen.training",
+]
+"""Modules whose signatures say the shapes of tensors; the hook must stand before any of them is imported."""
+
+install_import_hook(SHAPED_MODULES, "beartype.beartype")
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
+
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("repeatable"), derandomize=False, max_examples=1000)
+settings.load_profile(os.environ.get("UNSEEN_HYPOTHESIS_PROFILE", "repeatable"))
+
+FAMILY = [
+    ("Ada", "parent", "Ben"),
+    ("Ada", "parent", "Cleo"),
+    ("Ben", "parent", "Dora"),
+    ("Cleo", "parent", "Emil"),
+    ("Ben", "likes", "Chess"),
+    ("Dora", "likes", "Chess"),
+    ("Emil", "likes", "Go"),
+    ("Ada", "likes", "Go"),
+]
+
+
+@pytest.fixture(scope="session")
+def countries() -> KnowledgeGraph:
+    """The embedded graph; read once."""
+    import unseen
+
+    return unseen.load("countries")
+
+
+@pytest.fixture
+def family() -> KnowledgeGraph:
+    """Eight facts about seven things: Ada, Ben, Cleo, Dora, Emil, Chess, Go."""
+    from unseen.graph import KnowledgeGraph
+
+    return KnowledgeGraph.from_triples(FAMILY)
+
+
+@pytest.fixture
+def single_edge() -> KnowledgeGraph:
+    """The smallest graph that says anything."""
+    from unseen.graph import KnowledgeGraph
+
+    return KnowledgeGraph.from_triples([("a", "r", "b")])
