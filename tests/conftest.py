@@ -19,6 +19,7 @@ SHAPED_MODULES = [
 ]
 """Modules whose signatures say the shapes of tensors; the hook must stand before any of them is imported."""
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tensors here are tiny; threads would only wait for each other
 install_import_hook(SHAPED_MODULES, "beartype.beartype")
 
 if TYPE_CHECKING:

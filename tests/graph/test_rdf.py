@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.graph.files import file_of, keyed_triples, read, triples_in
 
+from tests.graph.files import file_of, keyed_triples, read, triples_in
 from unseen.errors import GraphError, MalformedLine, MissingExtra
 from unseen.graph.readers import read_graph
 
@@ -159,12 +159,12 @@ def test_blank_nodes_are_entities(tmp_path: Path) -> None:
 
 def test_blank_nodes_of_different_files_stay_apart(tmp_path: Path) -> None:
     first = file_of(tmp_path, "one.nt", f"_:x <{E}p> _:y .\n_:x_2 <{E}p> _:x .\n")
-    second = file_of(tmp_path, "two.nt", f'_:x <{E}p> _:z .\n_:x <{RDFS_LABEL}> "the second"@en .\n')
+    second = file_of(tmp_path, "two.nt", f'_:x <{E}p> _:x_2_2 .\n_:x <{RDFS_LABEL}> "the second"@en .\n')
     graph = read_graph(first, second).graph
     assert keyed_triples(graph) == [
         ("_:x", E + "p", "_:y"),
         ("_:x_2", E + "p", "_:x"),
-        ("_:x_2_2", E + "p", "_:z"),
+        ("_:x_2_2_2", E + "p", "_:x_2_2"),
     ]
     assert graph.vocabulary.entity_name(3) == "the second"
 
@@ -182,7 +182,8 @@ def test_nameless_blank_nodes_get_the_same_names_every_time(tmp_path: Path) -> N
 
 
 def test_names_made_from_plain_names_are_plain_again(tmp_path: Path) -> None:
-    content = "<urn:unseen:New%20York> <urn:unseen:in> <urn:unseen:the%20US> .\n<urn:unseen:%49t> <urn:unseen:in> <urn:unseen:It> .\n"
+    content = "<urn:unseen:New%20York> <urn:unseen:in> <urn:unseen:the%20US> .\n"
+    content += "<urn:unseen:%49t> <urn:unseen:in> <urn:unseen:It> .\n"
     assert triples_in(tmp_path, "graph.nt", content) == [("New York", "in", "the US"), ("It", "in", "It")]
 
 
@@ -226,7 +227,7 @@ def test_lines_that_are_not_utf8_are_named_or_left_out(tmp_path: Path) -> None:
     content = (
         f"<{E}a> <{E}p> <{E}b> .\n".encode() + b"<http://e/\xff> <http://e/p> <http://e/b> .\n" + N_TRIPLES.encode()
     )
-    with pytest.raises(MalformedLine, match="line 2: .*UTF-8"):
+    with pytest.raises(MalformedLine, match=r"line 2: .*UTF-8"):
         read(tmp_path, "graph.nt", content)
     assert keyed_triples(read(tmp_path, "graph.nt", content, skip_errors=True).graph) == TWO
 
@@ -267,7 +268,23 @@ def test_without_pyoxigraph_the_extra_is_named(tmp_path: Path, monkeypatch: pyte
         read(tmp_path, "graph.nt", N_TRIPLES)
 
 
-def test_depth_does_not_matter(tmp_path: Path) -> None:
+def test_nested_blank_nodes_may_be_deep(tmp_path: Path) -> None:
     deep = 20_000
     content = f"@prefix ex: <{E}> .\nex:a ex:p " + "[ ex:p " * deep + "ex:b" + " ]" * deep + " .\n"
     assert read(tmp_path, "graph.ttl", content).graph.num_triples == deep + 1
+
+
+@pytest.mark.parametrize("suffix", [".nt", ".ttl", ".nq"])
+def test_deeply_nested_triple_terms_are_refused(tmp_path: Path, suffix: str) -> None:
+    deep = 30_000
+    content = f"<{E}a> <{E}p> " + f"<<( <{E}a> <{E}p> " * deep + f"<{E}b>" + " )>>" * deep + " .\n"
+    with pytest.raises(GraphError, match="nested more than 1,000 levels deep"):
+        read(tmp_path, f"graph{suffix}", content)
+
+
+def test_deeply_nested_json_is_refused_but_brackets_in_texts_do_not_count(tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match="nested more than 1,000 levels deep"):
+        read(tmp_path, "graph.jsonld", f'{{"{E}p":' * 30_000 + "1" + "}" * 30_000)
+    text = '\\"[{' * 2000
+    content = f'{{"@id": "{E}a", "{E}p": {{"@id": "{E}b"}}, "{E}q": "{text}"}}'
+    assert triples_in(tmp_path, "graph.jsonld", content) == TWO[:1]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.graph.files import by_first_appearance, file_of, keyed_triples, read, triples_in
 
+from tests.graph.files import by_first_appearance, file_of, keyed_triples, read, triples_in
 from unseen.errors import GraphError
 from unseen.graph import numbering, tables
 from unseen.graph.readers import read_graph
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TWO = [("Paris", "capital_of", "France"), ("France", "borders", "Spain")]
 
@@ -230,6 +233,13 @@ def test_parquet_that_holds_no_triples_of_text_is_refused(
     with pytest.raises(GraphError, match=problem) as caught:
         read_graph(path)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_parquet_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    broken = pa.StringArray.from_buffers(1, pa.array([b"\xff"]).buffers()[1], pa.array([b"\xff"]).buffers()[2])
+    path = parquet_file(tmp_path, {"head": broken, "relation": pa.array(["r"]), "tail": pa.array(["b"])})
+    with pytest.raises(GraphError, match="not UTF-8"):
+        read_graph(path)
 
 
 def test_reading_imports_neither_torch_nor_rdf(tmp_path: Path) -> None:

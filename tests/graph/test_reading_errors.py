@@ -13,8 +13,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.graph.files import file_of, keyed_triples, read
 
+from tests.graph.files import file_of, keyed_triples, read
 from unseen.errors import GraphError, MalformedLine
 from unseen.graph import sources, tables
 from unseen.graph.readers import read_graph
@@ -218,7 +218,7 @@ def test_a_bad_line_of_a_table_is_named_or_left_out(
     result = read_graph(path, skip_errors=True)
     assert keyed_triples(result.graph) == [("a", "r", "b"), ("c", "r", "d")]
     assert result.report.skipped == 1
-    assert str(result.report.files[0].first_skipped) == str(caught.value)
+    assert str(caught.value) == f"{result.report.files[0].first_skipped} (skip_errors leaves such lines out)"
 
 
 def test_the_first_of_several_bad_lines_is_named_and_all_are_counted(tmp_path: Path) -> None:
@@ -240,7 +240,8 @@ def test_a_file_of_bad_lines_only_has_no_triples_even_when_skipping(tmp_path: Pa
 
 def test_a_single_line_of_ten_megabytes_is_refused(tmp_path: Path) -> None:
     for name in ("graph.tsv", "graph.csv", "graph.txt", "graph.nt", "graph.ttl"):
-        message = refusal(file_of(tmp_path, name, "x" * 10_000_000))
+        size = 10_000_000 if name.endswith(("sv", "txt")) else 500_000
+        message = refusal(file_of(tmp_path, name, "x" * size))
         assert message.startswith(f"{tmp_path / name}: line 1: ")
 
 
@@ -284,7 +285,13 @@ def test_columns_that_are_not_read_may_hold_anything(tmp_path: Path) -> None:
 
 def test_too_many_triples_for_the_ids_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unseen.graph.numbering.MOST_ROWS", 3)
-    assert "more than 3 triples" in refusal(file_of(tmp_path, "graph.tsv", GOOD * 4))
+    path = file_of(tmp_path, "graph.tsv", GOOD * 4)
+    assert refusal(path) == f"{path}: more than 3 triples in one file"
+
+
+def test_several_files_without_triples_are_named_together(tmp_path: Path) -> None:
+    files = [file_of(tmp_path, name, "head,relation,tail\n") for name in ("one.csv", "two.csv")]
+    assert refusal(*files) == f"no triples found in {files[0]}, {files[1]}"
 
 
 def test_other_complaints_of_the_system_are_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

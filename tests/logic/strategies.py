@@ -36,7 +36,9 @@ def queries(
     unions = st.lists(inner, min_size=1, max_size=3).map(lambda parts: Or(tuple(parts)))
     if not safe:
         return anchors | projections | unions | _conjunctions(inner) | inner.map(Not)
-    joined = st.tuples(inner, st.lists(inner_or_not, max_size=2)).flatmap(lambda pair: st.permutations([pair[0], *pair[1]]))
+    joined = st.tuples(inner, st.lists(inner_or_not, max_size=2)).flatmap(
+        lambda pair: st.permutations([pair[0], *pair[1]])
+    )
     conjunctions = joined.map(lambda parts: And(tuple(parts)))
     return anchors | projections | projections | unions | conjunctions
 

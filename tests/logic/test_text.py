@@ -133,7 +133,9 @@ def test_a_question_written_out_and_read_again_is_the_same(query: Query) -> None
 
 
 @given(NAMES, NAMES, st.data())
-def test_names_of_any_kind_survive_the_round_trip(entities: list[str], relations: list[str], data: st.DataObject) -> None:
+def test_names_of_any_kind_survive_the_round_trip(
+    entities: list[str], relations: list[str], data: st.DataObject
+) -> None:
     query = flatten(data.draw(queries(entities=entities, relations=relations, max_depth=3)))
     assert parse_formula(to_formula(query)) == query
 
@@ -155,7 +157,14 @@ def test_a_written_question_keeps_the_names_of_its_variables() -> None:
 
 @pytest.mark.parametrize(
     ("name", "written"),
-    [("France", "France"), ("Low Saxon", '"Low Saxon"'), ("<http://a>", "<http://a>"), ('"', '"\\""'), ("", '""'), ("a.", '"a."')],
+    [
+        ("France", "France"),
+        ("Low Saxon", '"Low Saxon"'),
+        ("<http://a>", "<http://a>"),
+        ('"', '"\\""'),
+        ("", '""'),
+        ("a.", '"a."'),
+    ],
 )
 def test_names_are_quoted_where_they_must_be(name: str, written: str) -> None:
     assert quoted(name) == written
@@ -259,7 +268,9 @@ def deep_questions(depth: int) -> dict[str, str]:
         "unions": "?x : " + "".join(f"r(a, x) {'|&'[i % 2]} (" for i in many) + "r(a, x)" + ")" * depth,
         "negated unions": "?x : r(a, x) & " + "!(r(a, x) | s(a, x) & " * depth + "r(a, x)" + ")" * depth,
         "steps": f"?x : exists {', '.join(f'v{i}' for i in many)} . r(a, v0) & {chain} & r(v{depth - 1}, x)",
-        "quantified steps": "?x : " + "".join(f"exists v{i} . " for i in many) + f"r(a, v0) & {chain} & r(v{depth - 1}, x)",
+        "quantified steps": "?x : "
+        + "".join(f"exists v{i} . " for i in many)
+        + f"r(a, v0) & {chain} & r(v{depth - 1}, x)",
         "unclosed": "?x : " + "(" * depth,
     }
 

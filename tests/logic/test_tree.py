@@ -53,8 +53,16 @@ REFUSALS = [
     ("?x : exists v . r(a, v) & r(v, x) & !s(v, x)", 36, "?x lies on a cycle: this is a second way to it"),
     ("?x : r(x, x)", 5, "?x is related to itself here, which is not a tree"),
     ("?x : exists v . r(v, v) & s(v, x)", 16, "?v is related to itself here, which is not a tree"),
-    ("?x : exists v . r(a, v) & s(b, x) & !t(v, x)", 36, "negation may not join two variables, and here one of them is ?v"),
-    ("?x : s(b, x) & (exists v . r(a, v) & !t(v, x))", 37, "negation may not join two variables, and here one of them is ?v"),
+    (
+        "?x : exists v . r(a, v) & s(b, x) & !t(v, x)",
+        36,
+        "negation may not join two variables, and here one of them is ?v",
+    ),
+    (
+        "?x : s(b, x) & (exists v . r(a, v) & !t(v, x))",
+        37,
+        "negation may not join two variables, and here one of them is ?v",
+    ),
     ("?x : exists v . r(a, v) & (s(v, x) | t(b, x))", 37, "every alternative must mention ?v"),
     ("?x : exists v . r(a, v) & (s(v, x) | t(v, x) & u(v, x))", 47, "?v lies on a cycle: this is a second way to it"),
     ("?x : exists v . r(a, v) & (s(v, x) | t(v, b))", 37, "every alternative must say something about ?x"),
@@ -143,7 +151,9 @@ def holds(formula: Formula, values: dict[Variable, str], edges: Triples) -> bool
     """First-order truth by definition: every variable ranges over all entities."""
     match formula:
         case Atom():
-            ends = [values[term] if isinstance(term, Variable) else term.name for term in (formula.subject, formula.object)]
+            ends = [
+                values[term] if isinstance(term, Variable) else term.name for term in (formula.subject, formula.object)
+            ]
             return (ends[0], formula.relation, ends[1]) in edges
         case Equal():
             return values[formula.variable] == formula.constant.name
@@ -154,7 +164,10 @@ def holds(formula: Formula, values: dict[Variable, str], edges: Triples) -> bool
         case Disjunction():
             return any(holds(part, values, edges) for part in formula.parts)
     choices = product(ENTITIES, repeat=len(formula.variables))
-    return any(holds(formula.part, {**values, **dict(zip(formula.variables, choice, strict=True))}, edges) for choice in choices)
+    return any(
+        holds(formula.part, {**values, **dict(zip(formula.variables, choice, strict=True))}, edges)
+        for choice in choices
+    )
 
 
 @settings(max_examples=6 * settings.default.max_examples)
@@ -171,7 +184,9 @@ def test_a_formula_means_what_first_order_logic_says_or_is_refused(formula: Form
 
 @settings(max_examples=3 * settings.default.max_examples)
 @given(formulas(), triples(ENTITIES, RELATIONS, max_size=8))
-def test_answers_do_not_depend_on_entities_that_are_in_no_edge_and_in_no_question(formula: Formula, edges: Triples) -> None:
+def test_answers_do_not_depend_on_entities_that_are_in_no_edge_and_in_no_question(
+    formula: Formula, edges: Triples
+) -> None:
     """Safely bound negation: a larger universe has no more answers."""
     try:
         query = to_query(formula, ANSWER)

@@ -80,7 +80,24 @@ def test_a_union_of_one_and_an_intersection_of_one_stay_what_they_are() -> None:
     assert from_tuple((0, ())) == Anchor(0)
 
 
-@pytest.mark.parametrize("nested", [(), (U,), 5, (5,), "abc", ("a", ("b",)), [0, [1]], (0, (1, "r")), (None, (1,)), None, (-1, (1,)), (0, (1, -1)), (0, (-3,))])
+@pytest.mark.parametrize(
+    "nested",
+    [
+        (),
+        (U,),
+        5,
+        (5,),
+        "abc",
+        ("a", ("b",)),
+        [0, [1]],
+        (0, (1, "r")),
+        (None, (1,)),
+        None,
+        (-1, (1,)),
+        (0, (1, -1)),
+        (0, (-3,)),
+    ],
+)
 def test_what_is_no_query_is_refused(nested: object) -> None:
     with pytest.raises(QueryRefused):
         from_tuple(nested)

@@ -15,6 +15,7 @@ from unseen.benchmark.edge_index import EdgeIndex, index_of
 from unseen.benchmark.program import answering_program, stack_depth
 from unseen.benchmark.query_table import Ragged
 from unseen.benchmark.threads import batches, in_threads
+from unseen.errors import QueryRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 BATCH_BYTES = 1 << 24
 """Memory of the bit sets of one batch."""
+SHARE = 1024
+"""Queries of a batch that one thread answers at a time."""
 
 
 def answer_table(graph: KnowledgeGraph, shape: Shape, slots: Ids, progress: Progress | None = None) -> Ragged:
@@ -95,10 +98,12 @@ class AnswerBits:
 
 
 class BatchAnswerer:
-    """Answers batches of queries of one shape on one pair of graphs."""
+    """Answers batches of queries of one shape on one pair of graphs, or on one graph of which nothing is missing."""
 
     def __init__(self, index: EdgeIndex, shape: Shape) -> None:
         self.index = index
+        self._graphs = 2 if index.num_missing else 1
+        self._shape = shape
         program = answering_program(shape)
         self._program = program, stack_depth(program)
 
@@ -111,10 +116,25 @@ class BatchAnswerer:
         """The answers of the queries with these ids in their slots."""
         from unseen.benchmark.kernels import answer_bits
 
-        bits = np.empty((len(slots), 2, self.index.num_words), np.uint64)
+        bits = np.empty((len(slots), self._graphs, self.index.num_words), np.uint64)
         counts = np.empty((len(slots), 3), np.int64)
-        answer_bits(self.index, self._program, np.ascontiguousarray(slots, np.int32), bits, counts)
-        return AnswerBits(bits[:, 0], bits[:, 1], counts)
+        queries = np.ascontiguousarray(slots, np.int32)
+        check_slots(queries, self.index, self._shape)
+
+        def fill(rows: slice) -> None:
+            answer_bits(self.index, self._program, queries[rows], bits[rows], counts[rows])
+
+        in_threads(fill, batches(len(slots), SHARE))
+        return AnswerBits(bits[:, 0], bits[:, -1], counts)
+
+
+def check_slots(slots: Ids, index: EdgeIndex, shape: Shape) -> None:
+    """Refuse ids that the graph does not have: compiled loops trust them."""
+    limits = np.array([index.num_entities if slot == "e" else index.num_directed_relations for slot in shape.slots])
+    if slots.ndim != 2 or slots.shape[1] != len(limits):
+        raise ValueError(f"a table of the shape {shape.name} has {len(limits)} columns, not {slots.shape[1:]}")
+    if ((slots < 0) | (slots >= limits)).any():
+        raise QueryRefused(f"a query of the shape {shape.name} has an id that the graph does not have")
 
 
 def members(bits: Words) -> Ragged:

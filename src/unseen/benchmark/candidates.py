@@ -28,8 +28,8 @@ REMEMBERED = 4_000_000
 class CandidateStream:
     """Candidates of one shape in the order of their numbers, none twice; `key` chooses the random stream.
 
-    Two candidates that differ only in the order of their branches are the same, unless the rules are the published ones.
-    With `missing`, candidates are grounded over so many missing links.
+    Two candidates that differ only in the order of their branches are the same, except by the published
+    rules. With `missing`, candidates are grounded over so many missing links.
     """
 
     def __init__(self, graphs: SplitGraphs, rules: Rules, key: int, missing: int = -1) -> None:

@@ -48,6 +48,16 @@ class EdgeIndex(NamedTuple):
         return len(self.entity_groups) - 1
 
     @property
+    def num_directed_relations(self) -> int:
+        """Relations in the vocabulary, each forwards and backwards."""
+        return len(self.relation_groups) - 1
+
+    @property
+    def num_missing(self) -> int:
+        """Directed edges that the observed graph lacks."""
+        return int((self.group_start[1:] - self.group_missing).sum())
+
+    @property
     def num_words(self) -> int:
         """Words of a bit set of entities."""
         return len(self.universe)

@@ -53,7 +53,7 @@ class Grounder:
     @cached_property
     def _directed(self) -> tuple[Ids, Ids]:
         """For each directed relation its inverse, and its guard: two with the same guard do not follow each other."""
-        count = len(self.index.relation_groups) - 1
+        count = self.index.num_directed_relations
         relations = range(count)
         inverses = np.array([inverse_relation(r) for r in relations], np.int32)
         if self.compatible:
@@ -69,7 +69,8 @@ class Grounder:
     def draw(self, key: int, first: int, count: int, missing: int = -1) -> tuple[Ids, NDArray[np.bool_]]:
         """Candidates number `first` and following, and which of them could be grounded.
 
-        With `missing`, so many of the positive links, at random, are missing edges and the others observed ones.
+        With `missing`, so many of the positive links, at random, are missing edges and the others observed ones, while
+        all negated links are missing: the root then tends to be an answer that only the complete graph refutes.
         """
         slots = np.zeros((count, len(self.shape.slots)), np.int32)
         grounded = np.zeros(count, bool)
@@ -170,7 +171,7 @@ def _ground(
         nodes[step + 1] = slots[slot] = nodes[at + 1]
         if steps[step, 1] == 0:
             continue
-        kind = ANY
+        kind = ANY if missing < 0 else MISSING
         if missing >= 0 and steps[step, 4]:
             kind = MISSING if _below(state, left) < missing else OBSERVED
             missing -= kind == MISSING

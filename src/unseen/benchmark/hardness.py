@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unseen.benchmark.answering import check_slots
 from unseen.benchmark.edge_index import EdgeIndex, index_of
 from unseen.benchmark.kernels import compiled
 from unseen.benchmark.program import ANCHOR, BOTH, COMPLEMENT, PROJECT, STEP, answering_program, stack_depth
@@ -40,6 +41,7 @@ def table_hardness(
     program = operations, stack_depth(operations)
     index, queries = index_of(complete, observed), np.ascontiguousarray(slots, np.int32)
     result = np.empty(len(answers.values), np.uint8)
+    check_slots(queries, index, shape)
 
     def fill(rows: slice) -> None:
         offsets = answers.offsets[rows.start : rows.stop + 1]
@@ -56,8 +58,7 @@ def _reach(index: EdgeIndex, group: int, cost: int, result: Costs) -> None:
     for position in range(start, end):
         price = min(cost + (position >= missing), _MOST)
         target = index.targets[position]
-        if price < result[target]:
-            result[target] = price
+        result[target] = min(result[target], price)
 
 
 @compiled
@@ -86,7 +87,7 @@ def _join(operation: int, left: Costs, right: Costs) -> None:
         elif max(left[entity], right[entity]) == NO_ANSWER:
             left[entity] = NO_ANSWER
         else:
-            left[entity] = min(np.int32(left[entity]) + np.int32(right[entity]), _MOST)
+            left[entity] = min(int(left[entity]) + int(right[entity]), _MOST)
 
 
 @compiled

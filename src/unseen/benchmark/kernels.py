@@ -1,6 +1,7 @@
 """The compiled loops that answer queries on bit sets; nothing is compiled before the first call.
 
-A set stands twice, `sets[0]` for the complete graph and `sets[1]` for the observed one, so that one walk serves both.
+A set stands twice, `sets[0]` for the complete graph and `sets[1]` for the observed one, so that one walk serves both;
+it stands once, and `sets[-1]` is `sets[0]`, where nothing is missing.
 The loops release the interpreter lock: plain threads run them side by side, each on its own queries. numba's own
 parallel loops are not used, because their threading layers abort on concurrent or forked calls.
 """
@@ -87,7 +88,8 @@ def _complement(index: EdgeIndex, sets: Words) -> None:
     """Keep the entities that are connected in each graph and not in its set."""
     for word in range(sets.shape[1]):
         sets[0, word] = index.universe[word] & ~sets[0, word]
-        sets[1, word] = index.observed_universe[word] & ~sets[1, word]
+        if len(sets) == 2:
+            sets[1, word] = index.observed_universe[word] & ~sets[1, word]
 
 
 @compiled
@@ -107,13 +109,14 @@ def find_group(index: EdgeIndex, entity: int, relation: int) -> int:
 @compiled
 def _spread(index: EdgeIndex, group: int, sets: Words, in_complete: bool, in_observed: bool) -> None:
     """Mark what a group leads to, in the set of either graph."""
+    in_observed = in_observed and len(sets) == 2
     start, missing, end = index.group_start[group], index.group_missing[group], index.group_start[group + 1]
     for position in range(start, missing):
         target = index.targets[position]
         if in_complete:
             _mark(sets[0], target)
         if in_observed:
-            _mark(sets[1], target)
+            _mark(sets[-1], target)
     if in_complete:
         for position in range(missing, end):
             _mark(sets[0], index.targets[position])
@@ -125,24 +128,24 @@ def _project(index: EdgeIndex, relation: int, source: Words, result: Words) -> N
     _clear(result)
     members = 0
     for word in range(source.shape[1]):
-        members += _population(source[0, word] | source[1, word])
+        members += _population(source[0, word] | source[-1, word])
     first, last = index.relation_groups[relation], index.relation_groups[relation + 1]
     if last - first < 4 * members:
         for position in range(first, last):
             group = index.relation_members[position]
             entity = index.group_entity[group]
-            complete, observed = _has(source[0], entity), _has(source[1], entity)
+            complete, observed = _has(source[0], entity), _has(source[-1], entity)
             if complete or observed:
                 _spread(index, group, result, complete, observed)
         return
     for word in range(source.shape[1]):
-        left = source[0, word] | source[1, word]
+        left = source[0, word] | source[-1, word]
         while left:
             entity = word * 64 + _lowest(left)
             left &= left - _ONE
             group = find_group(index, entity, relation)
             if group >= 0:
-                _spread(index, group, result, _has(source[0], entity), _has(source[1], entity))
+                _spread(index, group, result, _has(source[0], entity), _has(source[-1], entity))
 
 
 @compiled
@@ -162,7 +165,7 @@ def _run(index: EdgeIndex, program: Ids, slots: Ids, stack: Words) -> None:
             top += 1
             _clear(stack[top])
             _mark(stack[top, 0], slots[first])
-            _mark(stack[top, 1], slots[first])
+            _mark(stack[top, -1], slots[first])
         elif operation == PROJECT:
             _project(index, slots[first], stack[top], stack[spare])
             _copy(stack[spare], stack[top])
@@ -179,8 +182,8 @@ def _tally(sets: Words, counts: NDArray[np.int64]) -> None:
     complete = missed = refuted = 0
     for word in range(sets.shape[1]):
         complete += _population(sets[0, word])
-        missed += _population(sets[0, word] & ~sets[1, word])
-        refuted += _population(sets[1, word] & ~sets[0, word])
+        missed += _population(sets[0, word] & ~sets[-1, word])
+        refuted += _population(sets[-1, word] & ~sets[0, word])
     counts[0], counts[1], counts[2] = complete, missed, refuted
 
 
@@ -188,7 +191,7 @@ def _tally(sets: Words, counts: NDArray[np.int64]) -> None:
 def answer_bits(index: EdgeIndex, program: tuple[Ids, int], slots: Ids, bits: Words, counts: NDArray[np.int64]) -> None:
     """Fill `bits[query]` with the answers in the complete graph and those in the observed one; count them."""
     operations, depth = program
-    stack = np.zeros((depth + 1, 2, bits.shape[2]), np.uint64)
+    stack = np.zeros((depth + 1, bits.shape[1], bits.shape[2]), np.uint64)
     for query in range(len(slots)):
         _run(index, operations, slots[query], stack)
         _copy(stack[0], bits[query])

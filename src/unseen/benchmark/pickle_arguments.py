@@ -124,10 +124,10 @@ def survey(content: Any, opcodes: Any, counts: Any) -> Any:
         if following < 0:
             return (op.TOO_BIG if following == TOO_LONG else op.TRUNCATED), position
         counts[action] += 1
+        counts[-1] += 1
         if action == op.PUT:
             counts[-2] = max(counts[-2], value)
         if action == op.STOP:
-            counts[-1] = counts[:-2].sum()
             return op.FINISHED, position
         position = following
     return op.TRUNCATED, position

@@ -33,6 +33,13 @@ BININT1, BININT2 = 75, 77
 
 
 @compiled
+def copy_words(source: Any, start: int, target: Any, place: int, count: int) -> Any:
+    """Copy so many words; a loop, because slices take a second each to compile."""
+    for offset in range(count):
+        target[place + offset] = source[start + offset]
+
+
+@compiled
 def _push(memory: Any, word: int) -> Any:
     memory[memory[TOP]] = word
     memory[TOP] += 1
@@ -111,7 +118,7 @@ def _move_into(memory: Any, box: int, first: int) -> Any:
     run, start, count = memory[FREE_RUN], memory[FREE_ITEM], memory[TOP] - first
     if memory[box + SEALED] or (memory[box + KIND] == op.DICT and count % 2):
         return op.BROKEN
-    memory[start : start + count] = memory[first : first + count]
+    copy_words(memory, first, memory, start, count)
     memory[run + START], memory[run + LENGTH], memory[run + NEXT] = start, count, 0
     previous = memory[box + LAST]
     memory[previous + NEXT if previous else box + FIRST] = run
@@ -156,10 +163,9 @@ def _push_name(content: Any, memory: Any, first: int, length: int, second: int, 
     """Push an allowed type name; any other is refused, and noted for the message."""
     for name in range(memory[NAMES], memory[NAMES_END], op.NAME_WORDS):
         fits = memory[name] == length and memory[name + 1] == second_length
-        text = name + 3
-        if fits and _same(content, memory, first, length, text):
-            if _same(content, memory, second, second_length, text + length):
-                return _push(memory, name << 3 | NAME)
+        fits = fits and _same(content, memory, first, length, name + 3)
+        if fits and _same(content, memory, second, second_length, name + 3 + length):
+            return _push(memory, name << 3 | NAME)
     memory[MODULE_START], memory[MODULE_LENGTH] = first, length
     memory[NAME_START], memory[NAME_LENGTH] = second, second_length
     return op.FORBIDDEN_NAME
@@ -200,7 +206,7 @@ def _convert(memory: Any, kind: int, word: int) -> Any:
     if word & 7 != BOX or kind == op.DEFAULTDICT or (kind == op.DICT) != (memory[box + KIND] == op.DICT):
         return op.FORBIDDEN_CALL
     copy = _new_box(memory, kind)
-    memory[copy + FIRST : copy + SEALED] = memory[box + FIRST : box + SEALED]
+    copy_words(memory, box + FIRST, memory, copy + FIRST, SEALED - FIRST)
     memory[copy + SEALED], memory[box + SEALED] = 1, 1
     return _push(memory, copy << 3 | BOX)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from unseen.benchmark import pickle_opcodes as op
 from unseen.benchmark.pickle_arguments import compiled
-from unseen.benchmark.pickle_machine import BOX, FIRST, KIND, LAST, LENGTH, NEXT, NUMBER, SIZE, START
+from unseen.benchmark.pickle_machine import BOX, FIRST, KIND, LAST, LENGTH, NEXT, NUMBER, SIZE, START, copy_words
 
 
 @compiled
@@ -15,7 +15,7 @@ def collect(memory: Any, box: int, target: Any) -> None:
     run, filled = memory[box + FIRST], 0
     while run:
         start, length = memory[run + START], memory[run + LENGTH]
-        target[filled : filled + length] = memory[start : start + length]
+        copy_words(memory, start, target, filled, length)
         filled += length
         run = 0 if run == memory[box + LAST] else memory[run + NEXT]
 

@@ -51,6 +51,14 @@ class Pickled:
         both = self._words(word, dictionary=True)
         return both[0::2], both[1::2]
 
+    def is_dict(self, word: int) -> bool:
+        """Whether a word stands for a dict."""
+        return self.kind(word) == op.DICT
+
+    def is_set(self, word: int) -> bool:
+        """Whether a word stands for a set, whose order is not that of the file."""
+        return self.kind(word) in (op.SET, op.FROZENSET)
+
     def kind(self, word: int) -> int | None:
         """The kind of box a word stands for, if any."""
         return int(self._memory[word >> 3]) if word & 7 == _BOX else None

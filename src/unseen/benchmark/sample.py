@@ -2,7 +2,7 @@
 
 The same seed gives the same questions, whatever the number of threads. Asked for more than there are, sampling stops:
 a small graph is then searched in all ways, so that the number found is exact; on a large one it stops when a million
-candidates in a row brought nothing new.
+candidates in a row brought nothing new, or when new ones are too rare to go on.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 SMALLEST_BATCH = 1024
 PATIENCE = 1_000_000
 """Candidates without anything new after which sampling stops."""
+EFFORT = 2_000
+"""Candidates for each query wanted, beyond those, after which it stops too."""
 SEARCH_AFTER = 20_000
 """Candidates without anything new after which all ways are tried, if they are few."""
 SEARCHED_WAYS = 300_000
@@ -59,7 +61,7 @@ class Sample:
         """What is missing and why, if anything is."""
         if len(self.table) >= self.wanted:
             return None
-        reason = "there are no more" if self.exact else f"no new one among the last {PATIENCE:,} candidates"
+        reason = "there are no more" if self.exact else f"no more were found among {self.candidates:,} candidates"
         return f"{len(self.table):,} of {self.wanted:,} queries: {reason}"
 
 
@@ -104,7 +106,8 @@ class Selection(Protocol):
 def collect(stream: CandidateStream, selection: Selection, progress: Progress | None = None) -> bool:
     """Offer candidates until the selection has what it wants; say whether it saw everything there is."""
     idle, searched = 0, False
-    while selection.taken < selection.wanted and idle < PATIENCE:
+    most = PATIENCE + EFFORT * selection.wanted
+    while selection.taken < selection.wanted and idle < PATIENCE and stream.drawn < most:
         before, size = selection.taken, _batch_size(stream, selection)
         selection.offer(stream.draw(size))
         idle = idle + size if selection.taken == before else 0

@@ -137,7 +137,7 @@ def _renumbered(parts: list[Edges], vocabulary: Vocabulary, disjoint: bool) -> I
         np.stack([entity_ids[part[:, HEAD]], relation_ids[part[:, RELATION]], entity_ids[part[:, TAIL]]], axis=1)
         for part in parts
     ]
-    names = Vocabulary(_chosen(vocabulary.entities, order), _chosen(vocabulary.relations, relations))
+    names = Vocabulary(chosen_names(vocabulary.entities, order), chosen_names(vocabulary.relations, relations))
     return InductiveSplit(names, *renumbered, disjoint=disjoint)
 
 
@@ -152,7 +152,7 @@ def _positions(chosen: NDArray[np.integer], count: int) -> Edges:
     return positions
 
 
-def _chosen(names: Names, ids: Edges) -> Names:
+def chosen_names(names: Names, ids: Edges) -> Names:
     """The names of some ids, renumbered by position."""
     labels = None if names.labels is None else names.labels.take(ids)
     return Names(names.kind, names.keys.take(ids), labels, names.prefixes)

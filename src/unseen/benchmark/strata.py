@@ -2,7 +2,8 @@
 
 All hard answers of a question need the same number of missing links: its stratum. Strata have equally many questions,
 and the easier ones keep pace with the hardest: they may have no more answers a question than it has. In each stratum no
-relation and no anchor occurs in more than a fifth of the pairs (question, hard answer).
+relation and no anchor occurs in more than a fifth of the pairs (question, hard answer); where the graph has too few of
+them for that, in not more than twice the even share.
 """
 
 from __future__ import annotations
@@ -29,15 +30,22 @@ LARGEST_SHARE = 0.2
 """Of a stratum's pairs, those that may share a relation or an anchor."""
 
 
+def largest_shares(graphs: SplitGraphs, shape: Shape) -> dict[str, float]:
+    """The share of pairs in which one relation (`r`) and one anchor (`e`) may occur."""
+    available = {"r": graphs.complete.num_relations, "e": len(graphs.complete.connected_entities)}
+    even = {kind: shape.slots.count(kind) / max(count, 1) for kind, count in available.items()}
+    return {kind: min(1.0, max(LARGEST_SHARE, 2 * share)) for kind, share in even.items()}
+
+
 def sample_strata(
     graphs: SplitGraphs, shape: Shape, count: int, options: SampleOptions, progress: Progress | None = None
 ) -> Sample:
     """`count` queries, equally many for each number of missing links, easiest first; fewer if a stratum runs dry."""
     run = _StrataRun(graphs, shape, options, count // max(positive_links(shape.skeleton), 1))
-    exact, tables = True, []
+    exact = True
     for done, stratum in enumerate(range(run.links, 0, -1)):
         exact &= run.fill(stratum, _shifted(progress, done, run.links))
-    tables = _balanced(run.tables, run.quota)
+    tables = _balanced(run.tables, run.quota, largest_shares(graphs, shape))
     return Sample(joined_tables(shape, tables[::-1]), run.wanted * run.links, run.candidates, exact)
 
 
@@ -57,7 +65,8 @@ class _StrataRun:
         rules = Rules(self.shape, training=False, compatible=self.options.compatible)
         key = stream_of(self.graphs, self.shape, self.options, "stratum", stratum)
         stream = CandidateStream(self.graphs, rules, key, self._guidance(stratum))
-        chosen = _Stratum(self.graphs, stratum, self.quota, self.pace)
+        shares = _Shares(self.quota, largest_shares(self.graphs, self.shape))
+        chosen = _Stratum(self.graphs, stratum, shares, self.pace)
         exact = collect(stream, chosen, progress)
         self.tables.append(joined_tables(self.shape, chosen.parts))
         self.candidates += stream.drawn
@@ -67,17 +76,21 @@ class _StrataRun:
         return exact or chosen.taken >= self.quota
 
     def _guidance(self, stratum: int) -> int:
-        """Links to ground over missing edges; none in particular with negation, where the root is not the answer."""
-        return -1 if self.shape.has_negation else stratum
+        """How many links to ground over missing edges: as many as the stratum needs, in the last stratum all.
+
+        With negation none, because there the root is no answer but what the missing edges refute.
+        """
+        if self.shape.has_negation:
+            return 0
+        return self.shape.slots.count("r") if stratum == self.links else stratum
 
 
 class _Stratum:
     """Queries whose hard answers all need `stratum` missing links, at most `pace` answers a query on average."""
 
-    def __init__(self, graphs: SplitGraphs, stratum: int, wanted: int, pace: float) -> None:
-        self._graphs, self._stratum, self._pace = graphs, stratum, pace
-        self._shares = _Shares(wanted)
-        self.wanted, self.taken, self.pairs = wanted, 0, 0
+    def __init__(self, graphs: SplitGraphs, stratum: int, shares: _Shares, pace: float) -> None:
+        self._graphs, self._stratum, self._shares, self._pace = graphs, stratum, shares, pace
+        self.wanted, self.taken, self.pairs = shares.expected, 0, 0
         self.parts: list[QueryTable] = []
 
     def offer(self, table: QueryTable) -> None:
@@ -109,8 +122,8 @@ class _Stratum:
 class _Shares:
     """Counts the pairs of each relation and anchor, and admits no query that would give one of them too many."""
 
-    def __init__(self, expected: int) -> None:
-        self._expected = expected
+    def __init__(self, expected: int, largest: dict[str, float]) -> None:
+        self.expected, self._largest = expected, largest
         self._total = 0
         self._pairs: dict[tuple[str, int], int] = {}
 
@@ -118,9 +131,9 @@ class _Shares:
         """Whether the query fits in; if so it is counted."""
         pairs = len(table.hard.row(row))
         total = self._total + pairs
-        limit = max(LARGEST_SHARE * max(total, self._expected), 1)
+        whole = max(total, self.expected)
         parts = {_part(kind, value) for kind, value in zip(table.shape.slots, table.slots[row].tolist(), strict=True)}
-        if any(self._pairs.get(part, 0) + pairs > limit for part in parts):
+        if any(self._pairs.get(part, 0) + pairs > max(self._largest[part[0]] * whole, 1) for part in parts):
             return False
         self._total = total
         for part in parts:
@@ -133,18 +146,17 @@ def _part(kind: str, value: int) -> tuple[str, int]:
     return (kind, undirected_relation(value) if kind == "r" else value)
 
 
-def _balanced(tables: list[QueryTable], quota: int) -> list[QueryTable]:
+def _balanced(tables: list[QueryTable], quota: int, largest: dict[str, float]) -> list[QueryTable]:
     """As many queries of each stratum, so many that the shares hold for what is left."""
     while True:
-        kept = [_within_shares(table.take(np.arange(quota)), quota) for table in tables]
+        kept = [_within_shares(table.take(np.arange(quota)), _Shares(quota, largest)) for table in tables]
         smallest = min((len(table) for table in kept), default=0)
         if smallest == quota:
             return kept
         quota = smallest
 
 
-def _within_shares(table: QueryTable, expected: int) -> QueryTable:
-    shares = _Shares(expected)
+def _within_shares(table: QueryTable, shares: _Shares) -> QueryTable:
     return table.take([row for row in range(len(table)) if shares.admits(table, row)])
 
 

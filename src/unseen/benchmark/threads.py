@@ -19,7 +19,7 @@ _THREAD = local()
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None) -> list[Result]:
     """The results in order of the items; inside another such call, all in the calling thread.
 
-    When one item fails or the user interrupts, those not yet begun are dropped.
+    When one item fails or the user interrupts, those not yet begun are dropped, and those begun are not waited for.
     """
     work = list(items)
     count = min(threads or available_threads(), len(work))
@@ -29,7 +29,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], thread
     try:
         return list(pool.map(function, work))
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def batches(count: int, size: int) -> Iterator[slice]:

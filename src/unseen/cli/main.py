@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli import ask, demo, graph
+from unseen.cli import ask, demo, evaluate_commands, graph
 from unseen.errors import UnseenError
 from unseen.version import __version__
 
@@ -25,6 +25,8 @@ app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
 app.command("info")(graph.info)
 app.command("convert")(graph.convert)
+app.command("evaluate")(evaluate_commands.evaluate)
+app.command("report")(evaluate_commands.report)
 
 
 def _show_version(wanted: bool) -> None:

@@ -87,7 +87,8 @@ def strata_bars(result: Result, title: str) -> Any:
 
 def _bar_style(row: Row, looks: Mapping[str, Look]) -> dict[str, Any]:
     """Full colour if measured; a tint with an edge if from the paper."""
-    from matplotlib.colors import to_rgba
+    from matplotlib.colors import to_rgb
 
     colour = looks[row.method].colour
-    return {"facecolor": to_rgba(colour, 0.3 if row.from_paper else 1.0), "edgecolor": colour, "linewidth": 0.7}
+    share = 0.3 if row.from_paper else 1.0
+    return {"facecolor": [1 - share * (1 - part) for part in to_rgb(colour)], "edgecolor": colour, "linewidth": 0.7}

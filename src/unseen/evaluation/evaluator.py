@@ -33,7 +33,7 @@ from unseen.evaluation.collectors import (
 )
 from unseen.evaluation.questions import Questions, hard_answers, sample, training_answers
 from unseen.evaluation.ranking import filtered_ranks
-from unseen.evaluation.results import NOTHING, Result, TypeResult
+from unseen.evaluation.results import EPFO, NEGATION, NOTHING, Result, TypeResult
 from unseen.logic.protocols import Estimator
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ class _Evaluation:
         return {shape: some.take(sample(len(some), limit, seed, shape)) for shape, some in drawn.items()}
 
     def _shapes(self, tables: str) -> list[str]:
+        """The wanted types, in the paper's order, then others."""
         available = list(self.dataset.tables.get(tables, {}))
         wanted = self.options.types or available
         if not available:
@@ -165,7 +166,8 @@ class _Evaluation:
         for shape in wanted:
             if shape not in available:
                 raise EvaluationError(f"there are no {tables} queries of type {shape}, only {', '.join(available)}")
-        return [shape for shape in available if shape in wanted]
+        known = [shape for shape in (*EPFO, *NEGATION) if shape in available]
+        return [shape for shape in dict.fromkeys([*known, *available]) if shape in wanted]
 
     def _require_training_answers(self) -> None:
         if self.split == "train":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unseen.evaluation.figure_style import Look
     from unseen.evaluation.report_rows import Row
 
-RATIO_LABEL = "entities of the inference graph, % of the training graph"
+RATIO_LABEL = "entities: inference graph / training graph (%)"
 PANELS: dict[str, Callable[[Row], float | None]] = {
     "Queries without negation": lambda row: row.avg_p,
     "Queries with negation": lambda row: row.avg_n,
@@ -48,9 +48,8 @@ def types_by_ratio(rows: Sequence[Row], places: Sequence[str], looks: Mapping[st
     panels[0].set_ylim(0, 1.04 * max(value for row in rows for value in row.values.values()))
     for axes in panels[len(types) :]:
         axes.set_axis_off()
-    legend = panels[-1].legend(
-        handles=_handles(rows, looks), loc="center left", bbox_to_anchor=(-0.2, 0.5), fontsize=6.6
-    )
+    place = {"loc": "center left", "bbox_to_anchor": (-0.08, 0.5), "handlelength": 1.7, "handletextpad": 0.6}
+    legend = panels[-1].legend(handles=_handles(rows, looks), fontsize=6.6, **place)
     legend.set_in_layout(False)
     figure.supxlabel(RATIO_LABEL, fontsize=SETTINGS["font.size"], color=INK)
     figure.supylabel("Hits@10 (%)", fontsize=SETTINGS["font.size"], color=INK)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from unseen.benchmark.split import NAMED_SHARES
 from unseen.evaluation.results import EPFO, METRICS, NEGATION
 
 if TYPE_CHECKING:
@@ -87,16 +88,16 @@ def rows_of(result: Result) -> Iterator[Row]:
 
 def paper_rows() -> list[Row]:
     """The result tables of the paper (appendix tables of test and of training queries, ROC AUC, BetaE)."""
-    text = (resources.files("unseen.data") / "paper_results.csv").read_text("utf-8")
+    text = (resources.files("unseen.evaluation") / "paper_results.csv").read_text("utf-8")
     return [_paper_row(record) for record in csv.DictReader(text.splitlines())]
 
 
 def ratio_of(result: Result) -> float | None:
-    """The ratio that the dataset states, or the number that its name ends in (`175`, `fb15k-237-175`)."""
+    """The ratio that the dataset states, or the one of the paper's nine that its name ends in (`fb15k-237-175`)."""
     if result.ratio is not None:
         return result.ratio
-    found = re.search(r"(?<![\d.])(\d{3,4})$", result.dataset)
-    return float(found.group(1)) if found else None
+    found = re.search(r"(?<!\d)(\d{3})$", result.dataset)
+    return float(found.group(1)) if found and int(found.group(1)) in NAMED_SHARES else None
 
 
 def ordered(rows: Iterable[Row]) -> list[Row]:

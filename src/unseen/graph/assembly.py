@@ -99,15 +99,17 @@ def _with_blank_nodes_apart(parts: Sequence[Part]) -> list[Part]:
     taken: set[str] = set()
     apart = []
     for number, part in enumerate(parts, 1):
-        blank = part.entities.filter(pc.starts_with(part.entities, "_:")).to_pylist() if len(parts) > 1 else []
-        renames = {name: _unused(name, number, taken) for name in blank if part.has_blank_nodes and name in taken}
-        taken.update(renames.get(name, name) for name in blank)
+        own = part.entities.filter(pc.starts_with(part.entities, "_:")).to_pylist() if len(parts) > 1 else []
+        clashing = [name for name in own if name in taken] if part.has_blank_nodes else []
+        taken.update(own)
+        renames = {name: _unused(name, number, taken) for name in clashing}
         apart.append(part.renamed(renames))
     return apart
 
 
 def _unused(name: str, number: int, taken: set[str]) -> str:
-    """The name with the number of its file, as often as it takes to be new."""
+    """The name with the number of its file, as often as it takes to be new; from then on it is taken."""
     while name in taken:
         name = f"{name}_{number}"
+    taken.add(name)
     return name

@@ -26,7 +26,7 @@ _ROLE_OF = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """The layout of one table; `header_lines` and `header_bytes` stand before the first triple."""
+    """The layout of one table; `header_lines`, in all `header_bytes` long, stand before the first triple."""
 
     separator: str
     columns: tuple[int, int, int] = (0, 1, 2)

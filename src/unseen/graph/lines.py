@@ -48,11 +48,10 @@ def _triples(
         problem = broken or _problem_with(fields, dialect)
         if problem is None:
             yield fields[head], fields[relation], fields[tail]
-            continue
-        error = MalformedLine(problem, path=path, line=line, remedy=REMEDY)
-        if problems is None:
-            raise error
-        problems.add(error)
+        elif problems is None:
+            raise MalformedLine(problem, path=path, line=line, remedy=REMEDY)
+        else:
+            problems.add(MalformedLine(problem, path=path, line=line))
 
 
 def _lines(stream: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, str]]:

@@ -31,8 +31,9 @@ def read_parquet(source: Source) -> Part:
     except (pa.ArrowException, OSError) as error:
         problem = shorten(str(error).partition("\n")[0], 200)
         raise GraphError(f"is not a Parquet file that can be read: {problem}", path=source.path) from error
-    for names in (part.entities, part.relations):
-        _check_names(names, source.path)
+    if has_bad_name(part.entities) or has_bad_name(part.relations):
+        problem = "a name is empty, not UTF-8, longer than 65,536 characters, or holds a NUL byte"
+        raise GraphError(problem, path=source.path)
     return part
 
 
@@ -71,13 +72,3 @@ def _is_text(kind: pa.DataType) -> bool:
     """Whether a column holds strings, plain or as a dictionary."""
     values = kind.value_type if pa.types.is_dictionary(kind) else kind
     return values in (pa.string(), pa.large_string(), pa.string_view())
-
-
-def _check_names(names: pa.Array, path: Path) -> None:
-    """Refuse a name that no file of text could hold."""
-    try:
-        names.validate(full=True)
-    except pa.ArrowInvalid:
-        raise GraphError("a name is not UTF-8 text", path=path) from None
-    if has_bad_name(names):
-        raise GraphError("a name is empty, holds a NUL byte or is longer than 65,536 characters", path=path)

@@ -116,9 +116,13 @@ def _replaced(names: pa.Array, renames: Mapping[str, str]) -> tuple[pa.Array, Id
 
 
 def has_bad_name(names: pa.Array) -> bool:
-    """Whether some name is empty, overlong or holds a NUL byte."""
+    """Whether some name is empty, overlong, not UTF-8, or holds a NUL byte."""
     if len(names) == 0:
         return False
+    try:
+        names.validate(full=True)
+    except pa.ArrowInvalid:
+        return True
     lengths = pc.min_max(pc.utf8_length(names)).as_py()
     has_nul: bool = pc.any(pc.match_substring(names, "\0")).as_py()
     return has_nul or lengths["min"] == 0 or lengths["max"] > LONGEST_NAME

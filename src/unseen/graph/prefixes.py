@@ -110,7 +110,8 @@ class Prefixes:
 
 def _frequent_namespaces(keys: pa.Array) -> list[str]:
     """Namespaces of the IRIs among `keys`, the most frequent first, equal ones in order of appearance."""
-    iris = keys.filter(pc.match_substring_regex(keys, f"^(?:{_IRI.pattern})", ignore_case=True).fill_null(False))
+    candidates = keys.filter(pc.match_substring(keys, ":"))
+    iris = candidates.filter(pc.match_substring_regex(candidates, f"^(?:{_IRI.pattern})", ignore_case=True))
     if len(iris) == 0:
         return []
     counted = pc.value_counts(pc.replace_substring_regex(iris, _LOCAL_PART, ""))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 from xml.parsers import expat
 
 from unseen.errors import GraphError, MalformedLine, MissingExtra, shorten
 from unseen.graph.lines import REMEDY
+from unseen.graph.nesting import ShallowStream, TooDeep, check_json
 from unseen.graph.parts import Part, Problems, has_bad_name
 from unseen.graph.statements import Statements, Unusable
 
@@ -60,7 +62,7 @@ def _read_at_once(rdf: ModuleType, source: Source, literals: bool) -> Part | Non
     try:
         with source.open_text() as stream:
             statements.add_all(_parser(rdf, stream, source, lenient=True))
-    except (SyntaxError, Unusable):
+    except (SyntaxError, Unusable, TooDeep):
         return None
     return statements.part({}, Problems(), invented_labels=False) if statements.are_usable() else None
 
@@ -70,12 +72,12 @@ def _read_lines(rdf: ModuleType, source: Source, literals: bool, skip_errors: bo
     statements, problems = Statements(rdf, literals=literals), Problems()
     for number, line in _numbered_lines(source):
         try:
-            statements.add_all(list(_parser(rdf, line, source)))
-        except (SyntaxError, Unusable) as error:
-            problem = MalformedLine(_one_line(error), path=source.path, line=number, remedy=REMEDY)
+            statements.add_all(list(_parser(rdf, BytesIO(line), source)))
+        except (SyntaxError, Unusable, TooDeep) as error:
+            problem = _one_line(error)
             if not skip_errors:
-                raise problem from None
-            problems.add(problem)
+                raise MalformedLine(problem, path=source.path, line=number, remedy=REMEDY) from None
+            problems.add(MalformedLine(problem, path=source.path, line=number))
     return statements.part({}, problems, invented_labels=False)
 
 
@@ -99,15 +101,16 @@ def _read_document(rdf: ModuleType, source: Source, literals: bool) -> Part:
             statements.add_all(parser)
     except SyntaxError as error:
         raise _located(error, source.path) from None
-    except Unusable as error:
+    except (Unusable, TooDeep) as error:
         raise GraphError(str(error), path=source.path) from None
     return statements.part(parser.prefixes, Problems(), invented_labels=True)
 
 
-def _parser(rdf: ModuleType, data: BinaryIO | bytes, source: Source, *, lenient: bool = False) -> Any:
-    """The statements of a file or a line; relative IRIs are resolved against the file's own address, as RDF demands."""
+def _parser(rdf: ModuleType, stream: BinaryIO, source: Source, *, lenient: bool = False) -> Any:
+    """The statements of a stream; relative IRIs are resolved against the file's own address, as RDF demands."""
     rdf_format = getattr(rdf.RdfFormat, _FORMAT_NAMES[source.format])
     base = None if source.format in LINE_FORMATS else source.path.resolve().as_uri()
+    data = check_json(stream.read()) if source.format == "json-ld" else ShallowStream(stream)
     return rdf.parse(data, rdf_format, base_iri=base, lenient=lenient)
 
 

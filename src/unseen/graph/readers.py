@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unseen.errors import GraphError
+from unseen.errors import GraphError, TooLarge, shorten
 from unseen.graph.assembly import assembled
 from unseen.graph.formats import RDF
 from unseen.graph.parquet import read_parquet
@@ -105,12 +105,15 @@ def read_graph(
 
 def _read_part(source: Source, *, literals: bool, skip_errors: bool) -> Part:
     """What one file holds."""
-    if source.format == "parquet":
-        part = read_parquet(source)
-    elif source.format in RDF:
-        part = read_rdf(source, literals=literals, skip_errors=skip_errors)
-    else:
-        part = read_text_table(source, skip_errors=skip_errors)
+    try:
+        if source.format == "parquet":
+            part = read_parquet(source)
+        elif source.format in RDF:
+            part = read_rdf(source, literals=literals, skip_errors=skip_errors)
+        else:
+            part = read_text_table(source, skip_errors=skip_errors)
+    except TooLarge as error:
+        raise TooLarge(error.problem, path=source.path) from None
     source.meter.finished(source.size)
     return part
 
@@ -122,7 +125,9 @@ def _no_triples(sources: Sequence[Source], parts: Sequence[Part]) -> GraphError:
     reason = f": {num_literals:,} statements have literals as objects; literals keeps them" if num_literals else ""
     if first is not None:
         reason += f": {num_skipped:,} malformed lines were left out, the first: {first}"
-    return GraphError(f"no triples found{reason}", path=", ".join(str(source.path) for source in sources))
+    if len(sources) == 1:
+        return GraphError(f"no triples found{reason}", path=sources[0].path)
+    return GraphError(f"no triples found in {shorten(', '.join(str(source.path) for source in sources), 300)}{reason}")
 
 
 def _file_report(source: Source, part: Part, duplicates: int) -> FileReport:

@@ -160,9 +160,6 @@ class _Counted(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def tell(self) -> int:
-        return self._raw.tell()
-
     def readinto(self, buffer: memoryview, /) -> int | None:  # type: ignore[override]
         count = self._raw.readinto(buffer)
         self._count += count or 0

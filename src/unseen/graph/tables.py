@@ -28,53 +28,50 @@ def read_text_table(source: Source, *, skip_errors: bool) -> Part:
     line, which either finds the line at fault or, with `skip_errors`, leaves such lines out.
     """
     with source.open_text() as stream:
-        mark_bytes = stream.tell()
         dialect = detected(stream, source.format)
-    part = _read_in_blocks(source, dialect, mark_bytes + dialect.header_bytes)
+    part = _read_in_blocks(source, dialect)
     return part or read_lines(source, dialect, skip_errors=skip_errors)
 
 
-def _read_in_blocks(source: Source, dialect: Dialect, start: int) -> Part | None:
+def _read_in_blocks(source: Source, dialect: Dialect) -> Part | None:
     """The triples as Arrow sees them, or None if something needs a closer look."""
     try:
-        part = part_of_batches(_batches(source, dialect, start))
+        part = part_of_batches(_batches(source, dialect))
     except (pa.ArrowInvalid, OSError):
         return None
     doubtful = any(has_bad_name(names) or _hides_fields(names, dialect) for names in (part.entities, part.relations))
     return None if doubtful else part
 
 
-def _batches(source: Source, dialect: Dialect, start: int) -> Iterator[pa.RecordBatch]:
+def _batches(source: Source, dialect: Dialect) -> Iterator[pa.RecordBatch]:
     """Heads, relations and tails, block by block."""
     last = None
     with source.open_native() as (stream, position):
-        stream.read(start)
-        with _opened(stream, dialect) as reader:
-            for last in reader:
-                yield last
-                source.meter.reached(position())
+        for last in _opened(stream, dialect):
+            yield last
+            source.meter.reached(position())
     if dialect.is_quoted and last is not None and _ends_in_a_line_break(last):
         raise pa.ArrowInvalid("a quotation was perhaps never closed")
 
 
 def _ends_in_a_line_break(batch: pa.RecordBatch) -> bool:
     """Whether a name of the last row holds a line break."""
-    return any("\n" in column[-1].as_py() for column in batch.columns if len(column))
+    return any(b"\n" in column[-1].as_buffer().to_pybytes() for column in batch.columns if len(column))
 
 
 def _opened(stream: pa.NativeFile, dialect: Dialect) -> pa.RecordBatchReader:
-    """Arrow's reader of a table from here on; all it does is split, so that `NA` and `0x1` remain names."""
+    """Arrow's reader of a table; all it does is split: `NA` stays a name, and distinct names are checked later."""
     names = [str(column) for column in range(dialect.width)]
     chosen = [names[column] for column in dialect.columns]
     return csv.open_csv(
         stream,
-        csv.ReadOptions(block_size=BLOCK_BYTES, column_names=names),
+        csv.ReadOptions(block_size=BLOCK_BYTES, column_names=names, skip_rows=dialect.header_lines),
         csv.ParseOptions(
             delimiter=dialect.separator,
             quote_char='"' if dialect.is_quoted else False,
             newlines_in_values=dialect.is_quoted,
         ),
-        csv.ConvertOptions(include_columns=chosen, column_types=dict.fromkeys(chosen, pa.string())),
+        csv.ConvertOptions(include_columns=chosen, column_types=dict.fromkeys(chosen, pa.string()), check_utf8=False),
     )
 
 

@@ -85,13 +85,14 @@ class Execution:
                 self._bind(max(query.parts, key=lambda part: float(self.memberships(part)[entity])), entity, bindings)
 
     def _likeliest_source(self, source: Query, relation: int, entity: int) -> int:
-        """The likeliest member of `source` that the graph links to `entity`; without any, the likeliest member."""
+        """The likeliest member of `source` that the graph links to `entity`; without any, the likeliest other one."""
         memberships = self.memberships(source)
         back = step(self.graph, inverse_relation(relation), np.array([entity], np.int32))
         linked = torch.from_numpy(back.astype(np.int64)).to(memberships.device)
         if len(linked) and float(memberships[linked].max()) > 0:
             return int(linked[memberships[linked].argmax()])
-        return int(memberships.argmax())
+        others = memberships.index_fill(0, torch.tensor(entity, device=memberships.device), 0)
+        return int((others if float(others.max()) > 0 else memberships).argmax())
 
 
 def execute(

@@ -35,6 +35,7 @@ class Answerer(Protocol):
         ...
 
 
+@runtime_checkable
 class Estimates(Protocol):
     """Probabilities of a batch of questions; an `Execution` is one."""
 

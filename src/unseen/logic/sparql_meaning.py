@@ -9,6 +9,7 @@ that only some alternatives bind, the question is refused.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NoReturn
@@ -60,13 +61,8 @@ def query_of(group: Group, answer: Variable, text: str) -> Query:
     try:
         return _tree(formula, answer, text)
     except QueryRefused:
-        constants = _constants(formula, answer)
-        if not constants:
-            raise
-        try:
-            return _tree(_with_constants(formula, constants), answer, text)
-        except QueryRefused:
-            pass
+        with suppress(QueryRefused):
+            return _tree(_with_constants(formula, answer), answer, text)
         raise
 
 
@@ -123,9 +119,7 @@ class _Meaning:
     def test(self, test: Test, bound: Bound, outer: Variables, place: Place) -> Formula:
         match test:
             case Equal():
-                if unbound := {test.variable} - bound.always - outer:
-                    self.refuse("FILTER compares a variable that its own group does not bind", frozenset(unbound), place)
-                return test
+                return self.comparison(test, bound.always | outer, place)
             case AllOf():
                 return all_of([self.test(part, bound, outer, place) for part in test.tests], place)
             case AnyOf():
@@ -134,6 +128,12 @@ class _Meaning:
                 return Negation(self.test(test.test, bound, outer, place), place)
             case Found():
                 return self.found(test, bound, outer, place)
+
+    def comparison(self, test: Equal, bound: Variables, place: Place) -> Formula:
+        if test.variable not in bound:
+            unbound = frozenset((test.variable,))
+            self.refuse("FILTER compares a variable that its own group does not bind", unbound, place)
+        return test
 
     def found(self, test: Found, bound: Bound, outer: Variables, place: Place) -> Formula:
         visible = bound.sometimes | outer
@@ -194,8 +194,9 @@ def _constants(formula: Formula, answer: Variable) -> dict[Variable, Term]:
     return {v: value for v, value in values.items() if v != answer and compared[v] == 1}
 
 
-def _with_constants(formula: Formula, constants: Mapping[Variable, Term]) -> Formula:
-    """The formula with constants in place of the variables that name them."""
+def _with_constants(formula: Formula, answer: Variable) -> Formula:
+    """The formula with names in place of the variables that stand for just one, which may make it a tree."""
+    constants = _constants(formula, answer)
     kept = [p for p in conjuncts(formula) if not (isinstance(p, Equal) and p.variable in constants)]
     return all_of([_substituted(part, constants) for part in kept], formula.place)
 

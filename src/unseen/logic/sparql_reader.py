@@ -148,7 +148,7 @@ class _Reader:
         """The triples of a list subject, path, object, subject, path, object, ..."""
         for start, path, end in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
             subject, target = self.terms.term(start), self.terms.term(end)
-            place = Place(shown=f"`{_shown(subject)} {self.shown_path(path)} {_shown(target)}`")
+            place = Place(shown=f"`{_shown(subject)} {shorten(self.shown_path(path))} {_shown(target)}`")
             yield Fact(self.link(subject, path, target, place))
 
     def link(self, start: Term, path: Any, end: Term, place: Place) -> Formula:

@@ -13,18 +13,17 @@ from unseen.errors import QueryRefused, QuerySyntaxError, shorten
 
 MAX_LENGTH = 100_000
 """Longest text accepted, in characters."""
-MAX_TOKENS = 10_000
+MAX_TOKENS = 5_000
 """Most words and signs accepted: about one second of parsing."""
+MAX_DIGITS = 100
+"""Longest number accepted."""
 MAX_NESTING = 25
 """Deepest nesting of brackets accepted: the parser calls itself some thirty times for each."""
 
-_ACCEPTED = {"SELECT", "DISTINCT", "REDUCED", "WHERE", "UNION", "MINUS", "FILTER", "NOT", "EXISTS", "IN", "VALUES"} | {
-    "PREFIX",
-    "BASE",
-    "LIMIT",
-    "TRUE",
-    "FALSE",
-}
+_ACCEPTED = re.compile(
+    "SELECT|DISTINCT|REDUCED|WHERE|UNION|MINUS|FILTER|NOT|EXISTS|IN|VALUES|PREFIX|BASE|LIMIT|TRUE|FALSE|(?-i:a)",
+    re.IGNORECASE,
+)
 _CHANGES = "it would change the graph: only SELECT is answered"
 _AGGREGATE = "aggregates are not supported: a question asks for entities"
 _REFUSED = {
@@ -90,6 +89,8 @@ def checked_tokens(text: str) -> list[Token]:
             _check_word(token, tokens[index + 1 : index + 2], text)
         elif token.text in ('"', "'"):
             raise QuerySyntaxError("this quotation mark is never closed", text=text, position=token.position)
+        elif token.kind == "number" and len(token.text) > MAX_DIGITS:
+            raise QueryRefused(f"a number has more than {MAX_DIGITS} digits", text=text, position=token.position)
     _check_single_select(tokens, text)
     return tokens
 
@@ -128,11 +129,10 @@ def _check_brackets(tokens: list[Token], text: str) -> None:
 
 
 def _check_word(token: Token, following: list[Token], text: str) -> None:
-    word = token.text.upper()
-    if word in _ACCEPTED or token.text == "a":
+    if _ACCEPTED.fullmatch(token.text):
         return
-    if word in _REFUSED:
-        raise QueryRefused(_REFUSED[word], text=text, position=token.position)
+    if reason := _REFUSED.get(token.text.upper()):
+        raise QueryRefused(reason, text=text, position=token.position)
     shown = shorten(token.text)
     if following and following[0].text == "(":
         reason = f"the function {shown} is not supported: FILTER compares a variable with a name or tests (NOT) EXISTS"

@@ -15,19 +15,14 @@ The plan of a 2p and an inp query: inner = anchors, two projections, not, and; o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
-import torch
-from jaxtyping import Float
 from numpy.typing import NDArray
-from torch import Tensor
 
 from unseen.errors import QueryRefused
-from unseen.logic.algebra import Anchor, And, Not, Project, Query
-from unseen.logic.fuzzy import Logic
+from unseen.logic.algebra import Anchor, Project, Query
 
 Ids = NDArray[np.int64]
 Rows = dict[Query, int]
@@ -73,20 +68,6 @@ def outermost_projections(query: Query) -> Iterator[Project]:
     else:
         for child in query.children:
             yield from outermost_projections(child)
-
-
-def combine(logic: Logic, kind: type[Query], parts: Sequence[Float[Tensor, "row node"]]) -> Float[Tensor, "row node"]:
-    """One logical operator on whole matrices: row i of the result comes from row i of every part."""
-    if kind is Not:
-        return logic.negation(parts[0])
-    return reduce(logic.both if kind is And else logic.either, parts)
-
-
-def run(steps: Sequence[Step], pool: Tensor, apply: Callable[[Step, Tensor], Tensor]) -> Float[Tensor, "row node"]:
-    """The pool after all steps; `apply` computes the new rows of one."""
-    for step in steps:
-        pool = torch.cat([pool, apply(step, pool)])
-    return pool
 
 
 def _steps(queries: Sequence[Query], rows: Rows) -> list[Step]:
@@ -144,4 +125,3 @@ def _value(node: Query) -> int:
         case Anchor(entity=int(value)) | Project(relation=int(value)):
             return value
     raise QueryRefused("it has names where the graph's ids are needed: bind it first", place=str(node)[:80])
-

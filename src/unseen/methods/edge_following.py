@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -46,12 +47,11 @@ class Walks:
     def of(cls, compact: CompactGraph, relations: Ids) -> Walks:
         """The walks of some rows, copied to the device of the graph."""
         columns = cls.columns(compact, relations)
-        return cls(*upload(columns, compact.edges.device), num_pairs=int(columns[1].sum()))
+        first, second, third = upload(columns, compact.edges.device)
+        return cls(first, second, third, num_pairs=int(columns[1].sum()))
 
 
-def follow(
-    compact: CompactGraph, sets: Float[Tensor, "row node"], walks: Walks
-) -> Float[Tensor, "row node"]:
+def follow(compact: CompactGraph, sets: Float[Tensor, "row node"], walks: Walks) -> Float[Tensor, "row node"]:
     """Row i: for each node, the largest membership in `sets[i]` among nodes that relation i links to it."""
     sources, targets = compact.ends_by_relation
     count, size = sets.shape
@@ -69,7 +69,7 @@ def follow_in_parts(
     lengths = np.diff(compact.relation_offsets)[relations]
     part_of_row = np.cumsum(lengths) // MOST_PAIRS
     cuts = [0, *(np.flatnonzero(np.diff(part_of_row)) + 1).tolist(), len(relations)]
-    parts = [slice(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if start < end]
+    parts = [slice(start, end) for start, end in pairwise(cuts) if start < end]
     reached = [follow(compact, sets[part], Walks.of(compact, relations[part])) for part in parts]
     return torch.cat(reached) if reached else torch.zeros_like(sets)
 
@@ -79,4 +79,4 @@ def upload(columns: Sequence[Ids], device: torch.device) -> list[Int[Tensor, " _
     packed = torch.from_numpy(np.concatenate([np.empty(0, np.int64), *columns]))
     if device.type == "cuda":
         packed = packed.pin_memory().to(device, non_blocking=True)
-    return list(packed.split([len(column) for column in columns]))
+    return list(torch.split(packed, [len(column) for column in columns]))

@@ -25,6 +25,9 @@ from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
 from unseen.methods.known_facts import KnownFactsProjector
 
+ALMOST_CERTAIN = 1 - 2**-20
+"""Largest probability of one missing edge; below 1, so that its logarithm is finite."""
+
 
 @dataclass(frozen=True)
 class EdgeType:
@@ -69,11 +72,11 @@ class EdgeFrequency:
     def _row(self, graph: KnowledgeGraph, heads: Float[Tensor, " entity"], relation: int) -> Float[Tensor, " entity"]:
         entities, counts = graph.range_of(relation)
         num_heads = max(1, len(graph.range_of(inverse_relation(relation))[0]))
-        single = np.minimum(counts / num_heads * self.missing_share / (1 - self.missing_share), 1.0)
+        single = np.minimum(counts / num_heads * self.missing_share / (1 - self.missing_share), ALMOST_CERTAIN)
         reached = torch.zeros_like(heads)
         tails = torch.from_numpy(entities.astype("int64")).to(heads.device)
         expected_heads = heads.sum() - (0 if _links_to_itself(graph, relation) else heads[tails])
-        reached[tails] = 1 - (1 - torch.from_numpy(single).to(heads)) ** expected_heads
+        reached[tails] = -torch.expm1(expected_heads * torch.log1p(-torch.from_numpy(single).to(heads)))
         return reached
 
 

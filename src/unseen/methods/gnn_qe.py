@@ -1,7 +1,7 @@
 """GNN-QE: every projection is a graph neural network, every operator is product logic (the paper, section 4.2).
 
-A projection of the fuzzy set m by relation r is sigmoid(NBFNet(m, r)) over the whole graph, see `nn.nbfnet`; and, or and
-not are a b, a + b - a b and 1 - a. Queries of all shapes run together, level by level, through `logic.execute`.
+A projection of the fuzzy set m by relation r is sigmoid(NBFNet(m, r)) over the whole graph, see `nn.nbfnet`; and, or
+and not are a b, a + b - a b and 1 - a. Queries of all shapes run together, level by level, through `logic.execute`.
 
 What is learned belongs to relation *names*: a model meets any graph that uses them, whatever its entities. A question
 about a relation that the model never saw is refused; edges of such relations are not read.
@@ -12,7 +12,7 @@ answer, 18 a layer to learn; rows are split so that it stays within `memory` byt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -25,20 +25,17 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from unseen.graph import KnowledgeGraph
-from unseen.logic.algebra import Anchor, Project, Query
+from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
-from unseen.logic.fuzzy import PRODUCT
-from unseen.methods.batch_plan import combine, run
 from unseen.methods.compact_graph import CompactGraph
-from unseen.methods.edge_following import follow, follow_in_parts
+from unseen.methods.edge_following import follow_in_parts
 from unseen.methods.known_facts import CEILING
 from unseen.methods.query_loss import adversarial_loss
-from unseen.methods.training_batch import ReadyPlan, ReadyStep, TrainingBatch, one_hot
-from unseen.methods.traversal_dropout import draw, traversal_mask, walked_edges
+from unseen.methods.training_batch import TrainingBatch
+from unseen.methods.training_pass import LOGIC, execute_plan, visible_edges
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.nbfnet import NBFNet
 
-LOGIC = PRODUCT
 NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
 """float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
 
@@ -130,8 +127,9 @@ class GnnQe(nn.Module):
 
     def losses(self, batch: TrainingBatch, generator: torch.Generator) -> Float[Tensor, " query"]:
         """The loss of each query of a prepared batch."""
-        masks = self._masks(batch.compact, batch.walked, generator)
-        memberships = self._execute(batch.compact, batch.plan, masks)
+        dropout = (self.objective.traversal_dropout, self.objective.edge_dropout)
+        masks = visible_edges(batch.compact, batch.walked, dropout, generator)
+        memberships = execute_plan(batch.compact, batch.plan, masks, self.project_nodes)
         return adversarial_loss(memberships, batch.answers, self.objective.temperature)
 
     def loss(
@@ -180,61 +178,31 @@ class GnnQe(nn.Module):
         size = -(-count // -(-count // most))
         return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
-    def _masks(
-        self, compact: CompactGraph, plan: ReadyPlan, generator: torch.Generator
-    ) -> list[Bool[Tensor, " edge"] | None]:
-        """The edges that stay visible in each projection of the plan, from the symbolic sets that enter it."""
-        objective = self.objective
-        hidden = None
-        if objective.edge_dropout > 0:
-            share = objective.edge_dropout * torch.rand(1, generator=generator, device=self.device)
-            hidden = draw(compact, generator) < share
-        elif objective.traversal_dropout == 0:
-            return [None for _ in plan.projections]
-        masks: list[Bool[Tensor, " edge"] | None] = []
 
-        def hide(step: ReadyStep, sets: Tensor) -> None:
-            assert step.table is not None  # noqa: S101  # every projection has one
-            table = step.table
-            walked = walked_edges(compact, sets, table.place_of_row, table.place_of_relation, table.num_distinct)
-            masks.append(traversal_mask(compact, walked, objective.traversal_dropout, generator, hidden))
+@dataclass(frozen=True)
+class KnownEdges:
+    """The model's projections together with the edges that are there: `known_facts.KnownFactsProjector`, in batches."""
 
-        def project(step: ReadyStep, sets: Tensor) -> Tensor:
-            assert step.walks is not None  # noqa: S101  # every projection has them
-            hide(step, sets)
-            return follow(compact, sets, step.walks)
+    model: GnnQe
+    ceiling: float = CEILING
 
-        pool = self._run_steps(compact, plan.inner, None, project)
-        hide(plan.outer, plan.outer.parts(pool)[0])
-        return masks
+    def project(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch entity"]:
+        """The larger of what observed edges carry over and `ceiling` times what the network predicts."""
+        compact = self.model.compact(graph)
+        numbers, nodes = compact.relations_of(_on_host(relations)), compact.gather(sets)
+        predicted = self.model.project_nodes(compact, nodes, torch.from_numpy(numbers).to(self.model.device))
+        return compact.scatter(torch.maximum(follow_in_parts(compact, nodes, numbers), self.ceiling * predicted))
 
-    def _execute(
-        self, compact: CompactGraph, plan: ReadyPlan, masks: Sequence[Bool[Tensor, " edge"] | None]
-    ) -> Float[Tensor, "query node"]:
-        """The memberships of a plan's queries, with gradients to the outermost projections only."""
-        remaining = iter(masks)
 
-        def project(step: ReadyStep, sets: Tensor) -> Tensor:
-            return self.project_nodes(compact, sets, step.values, next(remaining))
+def default_memory(device: torch.device) -> int:
+    """Bytes for one projection: half of a GPU, four gigabytes of other memory."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory // 2
+    return 4 << 30
 
-        with torch.no_grad():
-            pool = self._run_steps(compact, plan.inner, None, project)
-        outer = self.project_nodes(compact, plan.outer.parts(pool)[0], plan.outer.values, masks[-1])
-        return self._run_steps(compact, plan.top, outer, project)[plan.roots]
 
-    def _run_steps(
-        self,
-        compact: CompactGraph,
-        steps: Sequence[ReadyStep],
-        pool: Tensor | None,
-        project: Callable[[ReadyStep, Tensor], Tensor],
-    ) -> Float[Tensor, "pool node"]:
-        def apply(step: ReadyStep, pool: Tensor) -> Tensor:
-            if step.kind is Anchor:
-                return one_hot(step.values, compact.num_nodes)
-            if step.kind is Project:
-                return project(step, step.parts(pool)[0])
-            return combine(LOGIC, step.kind, step.parts(pool))
-
-        empty = torch.zeros(0, compact.num_nodes, device=self.device)
-        return run(steps, empty if pool is None else pool, apply)
+def _on_host(relations: Int[Tensor, " batch"]) -> NDArray[np.int64]:
+    ids: NDArray[np.int64] = relations.cpu().numpy().astype(np.int64)
+    return ids

@@ -15,18 +15,9 @@ from unseen.logic.algebra import Anchor, Project, Query
 from unseen.methods.batch_plan import Plan, Step
 from unseen.methods.compact_graph import CompactGraph
 from unseen.methods.edge_following import Walks, upload
-from unseen.methods.traversal_dropout import relation_table
+from unseen.methods.traversal_dropout import RelationTable
 
 Ids = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class DropoutTable:
-    """Which rows of a projection share a relation; see `traversal_dropout`."""
-
-    place_of_row: Int[Tensor, " row"]
-    place_of_relation: Int[Tensor, " relation"]
-    num_distinct: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +27,23 @@ class ReadyStep:
     kind: type[Query]
     operands: tuple[Int[Tensor, " row"], ...]
     values: Int[Tensor, " row"]
-    walks: Walks | None = None
-    table: DropoutTable | None = None
+    of_projection: tuple[Walks, RelationTable] | None = None
+
+    @property
+    def walks(self) -> Walks:
+        """How to follow the relations of a projection."""
+        return self._of_projection[0]
+
+    @property
+    def dropout_table(self) -> RelationTable:
+        """Which rows of a projection share a relation."""
+        return self._of_projection[1]
+
+    @property
+    def _of_projection(self) -> tuple[Walks, RelationTable]:
+        if self.of_projection is None:
+            raise TypeError(f"a step of kind {self.kind.__name__} follows no relation")
+        return self.of_projection
 
     def parts(self, pool: Float[Tensor, "pool node"]) -> list[Float[Tensor, "row node"]]:
         """The rows of the pool that the step takes, part by part."""
@@ -121,8 +127,8 @@ def _columns(compact: CompactGraph, step: Step) -> list[Ids]:
         return [*parts, np.where(nodes < 0, compact.num_nodes, nodes)]
     if step.kind is Project:
         relations = compact.relations_of(step.values)
-        table = relation_table(relations, compact.edges.num_relations)
-        return [*parts, *Walks.columns(compact, relations), *table[:2]]
+        table = RelationTable.columns(relations, compact.edges.num_relations)
+        return [*parts, *Walks.columns(compact, relations), *table]
     return [*parts, step.values]
 
 
@@ -135,4 +141,5 @@ def _ready(step: Step, columns: Sequence[Ids], uploaded: Iterator[Tensor]) -> Re
     lengths = columns[len(operands) + 1]
     walks = Walks(values, next(uploaded), next(uploaded), num_pairs=int(lengths.sum()))
     num_distinct = int(columns[-2].max(initial=-1)) + 1
-    return ReadyStep(step.kind, operands, values, walks, DropoutTable(next(uploaded), next(uploaded), num_distinct))
+    table = RelationTable(next(uploaded), next(uploaded), num_distinct)
+    return ReadyStep(step.kind, operands, values, (walks, table))

@@ -11,6 +11,8 @@ Cost: a table of distinct relations x nodes and a dozen passes over the edges; n
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
@@ -23,25 +25,31 @@ from unseen.nn.kernels import degrees
 Ids = NDArray[np.int64]
 
 
-def relation_table(relations: Ids, num_relations: int) -> tuple[Ids, Ids, int]:
-    """For each row its place among the distinct relations, for each relation its place or one past the last, their number."""
-    distinct, place_of_row = np.unique(relations, return_inverse=True)
-    place_of_relation = np.full(num_relations, len(distinct), np.int64)
-    place_of_relation[distinct] = np.arange(len(distinct))
-    return place_of_row.astype(np.int64), place_of_relation, len(distinct)
+@dataclass(frozen=True, eq=False)
+class RelationTable:
+    """The distinct relations of a projection.
+
+    Each row has a place among them; a relation that no row has stands one past the last.
+    """
+
+    place_of_row: Int[Tensor, " row"]
+    place_of_relation: Int[Tensor, " relation"]
+    num_distinct: int
+
+    @staticmethod
+    def columns(relations: Ids, num_relations: int) -> tuple[Ids, Ids]:
+        """The two columns on the host."""
+        distinct, place_of_row = np.unique(relations, return_inverse=True)
+        place_of_relation = np.full(num_relations, len(distinct), np.int64)
+        place_of_relation[distinct] = np.arange(len(distinct))
+        return place_of_row.astype(np.int64), place_of_relation
 
 
-def walked_edges(
-    compact: CompactGraph,
-    sets: Float[Tensor, "row node"],
-    place_of_row: Int[Tensor, " row"],
-    place_of_relation: Int[Tensor, " relation"],
-    num_distinct: int,
-) -> Bool[Tensor, " edge"]:
+def walked_edges(compact: CompactGraph, sets: Float[Tensor, "row node"], table: RelationTable) -> Bool[Tensor, " edge"]:
     """The edges (h, r_i, t) with h in set i of some row i, in canonical order."""
-    starts = sets.new_zeros(num_distinct + 1, sets.shape[1]).index_add_(0, place_of_row, sets)
+    starts = sets.new_zeros(table.num_distinct + 1, sets.shape[1]).index_add_(0, table.place_of_row, sets)
     source, relation, _ = compact.canonical_ends
-    return starts[place_of_relation[relation], source] > 0
+    return starts[table.place_of_relation[relation], source] > 0
 
 
 def draw(compact: CompactGraph, generator: torch.Generator) -> Float[Tensor, " edge"]:

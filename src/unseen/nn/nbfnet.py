@@ -78,7 +78,7 @@ class Readout(nn.Module):
         self, state: Float[Tensor, "node batch dim"], query: Float[Tensor, "batch dim"]
     ) -> Float[Tensor, "node batch"]:
         """The part of the query is computed once a column, not once a node."""
-        of_state, of_query = self.hidden.weight.split(state.shape[-1], dim=1)
+        of_state, of_query = torch.split(self.hidden.weight, state.shape[-1], dim=1)
         hidden = state @ of_state.t() + (query @ of_query.t() + self.hidden.bias)
         logits: Tensor = self.output(torch.relu(hidden))
         return logits.squeeze(-1)

@@ -56,7 +56,7 @@ class RelationalConv(nn.Module):
         self.linear = nn.Linear((1 + STATISTICS * SCALES) * dim, dim)
         self.norm = nn.LayerNorm(dim)
 
-    def forward(  # noqa: PLR0913  # graph, state and scales are separate things
+    def forward(
         self,
         edges: EdgeViews,
         x: Float[Tensor, "node batch dim"],
@@ -81,7 +81,7 @@ class RelationalConv(nn.Module):
 
     def _folded_weight(self) -> Float[Tensor, "five_dim three_dim"]:
         """The weight as [5 dim, 3 dim]: a column block for each scale; x takes part in the first only."""
-        own, *scaled = self.linear.weight.t().split([self.dim] + [STATISTICS * self.dim] * SCALES)
+        own, *scaled = torch.split(self.linear.weight.t(), [self.dim] + [STATISTICS * self.dim] * SCALES)
         nothing = torch.zeros_like(own)
         return torch.cat([torch.cat([own, nothing, nothing], dim=1), torch.cat(scaled, dim=1)])
 

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from unseen.nn.kernels import reference
+from unseen.nn.kernels.autograd import Backend, Task, differentiable
 from unseen.nn.kernels.definitions import (
     ALL,
     MESSAGES,
@@ -27,10 +28,6 @@ WANTED = {
     "mean": Wanted(sum=True),
     "max": Wanted(maximum=True),
     "min": Wanted(minimum=True),
-}
-DTYPES: dict[str, tuple[torch.dtype, ...]] = {
-    "cpu": (torch.float32, torch.float64),
-    "gpu": (torch.float32, torch.float64, torch.bfloat16, torch.float16),
 }
 
 
@@ -112,7 +109,30 @@ def _compute(
     wanted: Wanted,
     implementation: Implementation | None,
 ) -> Results:
-    return reference.statistics(edges, inputs, edge_mask, message, wanted)
+    chosen = implementation or _fastest(inputs[0], message)
+    if chosen == "reference" or inputs[0].numel() == 0:
+        return reference.statistics(edges, inputs, edge_mask, message, wanted)
+    backend = _backend(chosen)
+    if not backend.takes(inputs[0], message):
+        raise ValueError(f"{chosen} does not compute {message} on {inputs[0].dtype} {list(inputs[0].shape)}")
+    return differentiable(backend, Task(edges, edge_mask, message, wanted), inputs)
+
+
+def _fastest(x: Tensor, message: Message) -> Implementation:
+    """The fastest implementation that takes such tensors."""
+    name = available(x.device)[-1]
+    return name if name == "reference" or _backend(name).takes(x, message) else "reference"
+
+
+def _backend(name: Implementation) -> Backend:
+    """The kernels of that name; numba and triton are imported here, at first use."""
+    if name == "cpu":
+        from unseen.nn.kernels import cpu
+
+        return cpu
+    from unseen.nn.kernels import gpu
+
+    return gpu
 
 
 def _check(edges: EdgeViews, inputs: Inputs, message: str, edge_mask: Tensor | None) -> None:

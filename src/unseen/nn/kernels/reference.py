@@ -12,9 +12,7 @@ from unseen.nn.kernels.edge_views import EdgeViews
 
 def statistics(
     edges: EdgeViews,
-    inputs: tuple[
-        Float[Tensor, "node batch dim"], Float[Tensor, "relation batch dim"], Float[Tensor, "node batch dim"]
-    ],
+    inputs: Inputs,
     edge_mask: Bool[Tensor, " edge"] | None,
     message: Message,
     wanted: Wanted,

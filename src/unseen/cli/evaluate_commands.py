@@ -1,0 +1,234 @@
+"""`unseen evaluate` and `unseen report`: numbers for a method, and tables and figures of numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.table import Table
+
+    from unseen.benchmark.dataset import Dataset
+    from unseen.evaluation.results import RankMetrics, Result, TypeResult
+    from unseen.logic.protocols import Answerer
+
+SPLITS = ("train", "valid", "test")
+METHODS = ("edge-type", "exact")
+
+
+def evaluate(
+    method: Annotated[str, typer.Argument(metavar="METHOD_OR_RUN", help="A method: edge-type or exact.")],
+    dataset: Annotated[
+        Path, typer.Argument(metavar="DATASET", help="A dataset folder, or a published archive, folder or .npz file.")
+    ],
+    split: Annotated[str, typer.Option(help="Whose queries to ask: train, valid or test.")] = "test",
+    types: Annotated[
+        str | None, typer.Option(help="Query types, separated by commas; all by default.", show_default=False)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Most queries a type: a fixed random sample.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Which sample.")] = 0,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Queries answered at once; by default by memory.", show_default=False)
+    ] = None,
+    strata: Annotated[bool, typer.Option("--strata", help="Break down by the number of missing links.")] = False,
+    training_queries: Annotated[
+        bool, typer.Option("--training-queries", help="Faithfulness: training queries on both graphs.")
+    ] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Numbers of answers and calibration; slow.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="All of the three above.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write everything to this file; `-` prints JSON only.")
+    ] = None,
+) -> None:
+    """Measure how well a method answers questions whose answers are known: filtered MRR, Hits@k and more.
+
+    \b
+    Examples:
+      unseen evaluate edge-type fb15k-237-175 --limit 2000
+      unseen evaluate edge-type 175.npz --types 1p,2p,2i --full --json result.json
+    """
+    from unseen.errors import EvaluationError
+    from unseen.evaluation.evaluator import Options
+
+    if split not in SPLITS:
+        raise EvaluationError(f"there is no split {split}; there are {', '.join(SPLITS)}")
+    names = tuple(name.strip() for name in types.split(",")) if types else None
+    extras = (strata or full, training_queries or full, probabilities or full)
+    answerer = open_method(method)
+    result = _measured(method, answerer, dataset, split, Options(names, limit, seed, batch_size, *extras))
+    if json_file is not None:
+        _write(result, json_file)
+    if json_file != Path("-"):
+        _show(result)
+
+
+def report(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT.json...", help="Files of `unseen evaluate --json`.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder to write.")],
+    metrics: Annotated[
+        str, typer.Option(help="Metrics of the table of test queries, separated by commas.")
+    ] = "hits_at_3,hits_at_10",
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Put the published numbers of the same ratios beside.")
+    ] = False,
+    figures: Annotated[bool, typer.Option(help="Draw figures; needs matplotlib.")] = True,
+) -> None:
+    """Write tables (Markdown, LaTeX, CSV) and figures (PNG, SVG) of results into a folder.
+
+    \b
+    Examples:
+      unseen report result.json -o report
+      unseen report results/*.json -o report --paper --metrics mrr,hits_at_10
+    """
+    from unseen.cli.console import note
+    from unseen.evaluation.report import read_result, write_report
+
+    found = [read_result(path) for path in results]
+    chosen = [metric.strip() for metric in metrics.split(",")]
+    written = write_report(found, output, metrics=chosen, paper=paper, figures=figures)
+    note(f"wrote {len(written)} files to {output}; start with {written[0]}")
+
+
+def open_method(name: str) -> Answerer:
+    """The method of that name."""
+    from unseen.errors import UnknownMethod
+
+    if name == "edge-type":
+        from unseen.methods.edge_type import EdgeType
+
+        return EdgeType()
+    if name == "exact":
+        from unseen.methods.exact import Exact
+
+        return Exact()
+    raise UnknownMethod("method", name, METHODS)
+
+
+def open_dataset(path: Path) -> Dataset:
+    """A dataset folder, or anything published that can be imported."""
+    from unseen.benchmark.dataset import Dataset
+    from unseen.benchmark.published import import_dataset
+    from unseen.cli.console import progress_bar
+
+    if (path / "manifest.json").is_file():
+        return Dataset.open(path)
+    with progress_bar("importing", unit="queries") as bar:
+        return import_dataset(path, progress=bar)
+
+
+def _measured(name: str, method: Answerer, path: Path, split: str, options: Any) -> Result:
+    """The result, with what made it."""
+    from dataclasses import replace
+    from time import perf_counter
+
+    from unseen.cli.console import progress_bar
+    from unseen.evaluation.evaluator import evaluate as measure
+    from unseen.version import __version__
+
+    dataset = open_dataset(path)
+    start = perf_counter()
+    with progress_bar("evaluating", unit="queries") as bar:
+        result = measure(
+            method, dataset, split, options, name=name, progress=lambda _label, done, total: bar(done, total)
+        )
+    about = {"version": __version__, "source": str(path), "seconds": round(perf_counter() - start, 2)}
+    return replace(result, provenance=about)
+
+
+def _write(result: Result, path: Path) -> None:
+    """The result as a JSON file, whole or not at all; `-` is standard output."""
+    import json
+
+    from unseen.cli.console import note, write_json
+    from unseen.errors import EvaluationError
+
+    if path == Path("-"):
+        write_json(result.to_json())
+        return
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(json.dumps(result.to_json(), indent=1) + "\n", "utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise EvaluationError(f"{path}: cannot be written: {error.strerror}") from None
+    note(f"wrote {path}")
+
+
+def _show(result: Result) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    asked = sum(found.metrics.queries for found in result.types.values())
+    console.print(_table(f"{result.method} on {result.dataset}, {result.split} queries (%)", result.types))
+    for graph, types in result.training_queries.items():
+        console.print(_table(f"training queries on the {_graph_name(graph)} (%)", types))
+    for field, title in (("strata", "by missing links (%)"), ("half_links", "1p by half of the link (%)")):
+        groups = {f"{kind} {name}": one for kind, found in result.types.items() for name, one in _groups(found, field)}
+        if groups:
+            console.print(_group_table(title, groups))
+    seconds = result.provenance.get("seconds", 0)
+    console.print(f"{asked:,} queries, {result.candidates:,} candidates, {seconds:.1f} s", style="dim")
+
+
+def _groups(found: TypeResult, field: str) -> list[tuple[str, RankMetrics]]:
+    return list(getattr(found, field).items())
+
+
+def _graph_name(graph: str) -> str:
+    names = {"train": "training graph", "test": "test graph, changed ones"}
+    names |= {"test_all": "test graph", "valid_all": "validation graph"}
+    return names.get(graph, "validation graph, changed ones")
+
+
+def _table(title: str, types: Mapping[str, TypeResult]) -> Table:
+    """One line a type, then the averages."""
+    from unseen.evaluation.results import METRICS, averages
+
+    extras = [
+        name
+        for name in ("roc_auc", "mape", "spearman", "ece")
+        if any(t.value(name) is not None for t in types.values())
+    ]
+    columns = (*METRICS, *extras)
+    table = _empty_table(title, ("type", "queries", *columns))
+    for kind, found in types.items():
+        table.add_row(kind, f"{found.metrics.queries:,}", *(_percent(found.value(column)) for column in columns))
+    table.add_section()
+    for name, means in averages(types).items():
+        if means:
+            cells = (_percent(means.get(column)) for column in columns)
+            table.add_row(name, f"{len(means['types'])} types", *cells, style="bold")
+    return table
+
+
+def _group_table(title: str, groups: Mapping[str, RankMetrics]) -> Table:
+    from unseen.evaluation.results import METRICS
+
+    table = _empty_table(title, ("answers", "queries", "count", *METRICS))
+    for name, metrics in groups.items():
+        cells = (_percent(getattr(metrics, column)) for column in METRICS)
+        table.add_row(name, f"{metrics.queries:,}", f"{metrics.answers:,}", *cells)
+    return table
+
+
+def _empty_table(title: str, columns: tuple[str, ...]) -> Table:
+    from rich.table import Table
+
+    from unseen.evaluation.report_rows import METRIC_NAMES
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
+    for place, column in enumerate(columns):
+        table.add_column(METRIC_NAMES.get(column, column), justify="left" if place == 0 else "right")
+    return table
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.1f}"

@@ -1,0 +1,113 @@
+"""`unseen train METHOD`: the flags of a method are the fields of its settings."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+
+import typer
+
+from unseen.training.config import CONFIGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unseen.training.loop import Outcome
+
+app = typer.Typer(help="Train a method on a dataset.", no_args_is_help=True, rich_markup_mode="rich")
+
+ARGUMENTS = {
+    "dataset": Annotated[
+        Path, typer.Argument(metavar="DATASET", help="A dataset folder, or a published archive, folder or .npz file.")
+    ],
+    "output": Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="The run folder to write.")],
+    "resume": Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the folder, or begin it if there is none.")
+    ],
+    "config": Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; flags come before it.", show_default=False)
+    ],
+    "minutes": Annotated[
+        float | None, typer.Option(help="Stop after so long, with a checkpoint; --resume goes on.", show_default=False)
+    ],
+}
+
+
+def train_command(method: str) -> Callable[..., None]:
+    """The command that trains a method: its parameters are those all methods share, then one for each setting."""
+
+    def command(
+        dataset: Path, output: Path, resume: bool, config: Path | None, minutes: float | None, **flags: Any
+    ) -> None:
+        given = {name: value for name, value in flags.items() if value is not None}
+        _train(method, dataset, output, config, given, resume=resume, minutes=minutes)
+
+    shared = [_parameter(name, kind) for name, kind in ARGUMENTS.items()]
+    hints = get_type_hints(CONFIGS[method])
+    settings = [_setting(each, hints[each.name]) for each in fields(CONFIGS[method])]
+    command.__signature__ = inspect.Signature([*shared, *settings])  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*shared, *settings]}
+    command.__doc__ = _HELP.format(method=method)
+    return command
+
+
+_HELP = """Train {method} on the training graph and queries of a dataset; the run folder holds all that comes of it.
+
+\b
+Examples:
+  unseen train {method} fb15k-237-175 -o runs/first
+  unseen train {method} 175.npz -o runs/first --resume --minutes 10
+  unseen evaluate runs/first fb15k-237-175
+  torchrun --nproc-per-node 2 --no-python unseen train {method} fb15k-237-175 -o runs/two
+"""
+
+
+def _parameter(name: str, kind: Any) -> inspect.Parameter:
+    default = {"dataset": inspect.Parameter.empty, "output": inspect.Parameter.empty, "resume": False}.get(name)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _setting(each: Field[Any], kind: Any) -> inspect.Parameter:
+    """A flag for a setting; left out, the file or the default decides. Lists are written with commas."""
+    shown = ",".join(each.default) if isinstance(each.default, tuple) else str(each.default).lower()
+    about = f"{each.metadata['help']} [dim]\\[default: {shown or 'none'}][/dim]"
+    taken: Any = str if get_args(kind) else kind
+    annotation: Any = Annotated.__class_getitem__((taken | None, typer.Option(help=about, show_default=False)))  # type: ignore[attr-defined]
+    return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _train(
+    method: str, path: Path, output: Path, config: Path | None, flags: dict[str, Any], *, resume: bool, minutes: Any
+) -> None:
+    from unseen.cli.console import note
+    from unseen.cli.evaluate_commands import open_dataset
+    from unseen.cli.train_display import training_display
+    from unseen.training.session import read_settings, train
+
+    settings = read_settings(config, _with_lists(method, flags))
+    dataset = open_dataset(path)
+    with training_display() as report:
+        outcome = train(method, dataset, output, settings, resume=resume, minutes=minutes, report=report)
+    note(_summary(outcome, output))
+
+
+def _with_lists(method: str, flags: dict[str, Any]) -> dict[str, Any]:
+    """Flags as settings: what is a list there was written with commas."""
+    hints = get_type_hints(CONFIGS[method])
+    return {
+        name: tuple(part.strip() for part in value.split(",")) if get_args(hints[name]) else value
+        for name, value in flags.items()
+    }
+
+
+def _summary(outcome: Outcome, output: Path) -> str:
+    progress = outcome.progress
+    best = "" if progress.best_score is None else f"; best {progress.best_score:.4f} at step {progress.best_step:,}"
+    more = "" if outcome.is_complete else "; go on with --resume"
+    return f"{outcome.reason} at step {progress.step:,}{best}; {output}{more}"
+
+
+for _method in CONFIGS:
+    app.command(_method)(train_command(_method))

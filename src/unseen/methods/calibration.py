@@ -1,0 +1,216 @@
+"""From memberships to probabilities: a rising curve for each kind of query, fitted where the truth is known.
+
+The membership m of an entity in the answer set of a query orders entities; how often an entity of membership m is a
+true answer depends on the method, on the depth of the query and on negation. For each group of queries (`group_of`)
+one of two curves of z = logit(m) is fitted to validation queries:
+
+    temperature   p = sigmoid(a z + b)                     two numbers, by Newton's method
+    isotonic      p = the rising step function nearest to the observed frequencies, joined by lines (pool adjacent
+                  violators)
+
+whichever has the smaller log loss on queries that it was not fitted to. Both leave the order of entities as it is.
+The sum of probabilities over all candidates is the expected number of answers. Cost: one look-up an entity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unseen.errors import EvaluationError
+from unseen.graph import KnowledgeGraph
+from unseen.logic.algebra import Not, Project, Query, walk
+from unseen.logic.execute import Execution
+from unseen.logic.protocols import Answerer
+from unseen.methods.query_loss import logit
+
+Floats = NDArray[np.float64]
+
+BINS, LARGEST_LOGIT = 1024, 24.0
+TIE_BREAKER = 1e-6
+"""How much of the membership itself goes into a probability, so that equal steps keep the order of entities."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A rising function from memberships to probabilities: lines between knots, in logits of membership."""
+
+    kind: str
+    logits: tuple[float, ...]
+    probabilities: tuple[float, ...]
+
+    def __call__(self, memberships: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+        """The probability of each membership."""
+        knots, values = (memberships.new_tensor(column) for column in (self.logits, self.probabilities))
+        z = logit(memberships.double()).to(memberships.dtype).contiguous()
+        right = torch.searchsorted(knots, z).clamp(1, len(knots) - 1)
+        share = ((z - knots[right - 1]) / (knots[right] - knots[right - 1])).clamp(0, 1)
+        return torch.lerp(torch.lerp(values[right - 1], values[right], share), memberships, TIE_BREAKER)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A curve for each group of queries."""
+
+    curves: Mapping[str, Curve]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def curve_of(self, query: Query) -> Curve:
+        """The curve of the query's group; of the nearest depth, with the same kind of negation, if it has none."""
+        group = group_of(query)
+        nearest = min(self.curves, key=lambda known: (known[0] != group[0], abs(int(known[1:]) - int(group[1:]))))
+        return self.curves[nearest]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        curves = {
+            group: {"kind": curve.kind, "logits": list(curve.logits), "probabilities": list(curve.probabilities)}
+            for group, curve in self.curves.items()
+        }
+        return {"version": 1, "groups": curves, "about": dict(self.about)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Calibration:
+        """The calibration of `to_json`; anything else is an error."""
+        try:
+            curves = {
+                group: Curve(curve["kind"], tuple(curve["logits"]), tuple(curve["probabilities"]))
+                for group, curve in value["groups"].items()
+            }
+            return cls(curves, value.get("about", {}))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise EvaluationError(f"this is not a calibration: {error!r}") from None
+
+
+class Calibrated:
+    """A method whose estimates are calibrated probabilities; its scores stay as they are."""
+
+    def __init__(self, method: Any, calibration: Calibration) -> None:
+        self.method: Answerer = method
+        self.calibration = calibration
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """The method's scores."""
+        return self.method.answer(graph, queries)
+
+    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> CalibratedExecution:
+        """Probabilities of all entities for each query; inner variables keep their memberships."""
+        return CalibratedExecution(self.method.estimate(graph, queries), self.calibration, queries)  # type: ignore[attr-defined]
+
+
+class CalibratedExecution(Execution):
+    """An execution whose answers (not its inner sets) are calibrated."""
+
+    def __init__(self, execution: Execution, calibration: Calibration, queries: Sequence[Query]) -> None:
+        super().__init__(execution.graph, execution.logic, execution.device)
+        self._execution, self._calibration, self._answers = execution, calibration, frozenset(queries)
+
+    def memberships(self, query: Query) -> Float[Tensor, " entity"]:
+        """The probabilities of an answer set, or the memberships of an inner one."""
+        found = self._sets.get(query)
+        if found is None:
+            found = self._execution.memberships(query)
+            if query in self._answers:
+                found = self._calibration.curve_of(query)(found)
+            self._sets[query] = found
+        return found
+
+    def expected_count(self, query: Query) -> float:
+        """How many of the graph's connected entities are answers, by expectation."""
+        candidates = torch.from_numpy(self.graph.connected_entities.astype(np.int64))
+        probabilities = self.memberships(query)
+        return float(probabilities[candidates.to(probabilities.device)].sum(dtype=torch.float64))
+
+
+def group_of(query: Query) -> str:
+    """`p` or, with negation, `n`, and the number of projections on the longest path: 1p is p1, pin is n2."""
+    has_negation = any(isinstance(node, Not) for node in walk(query))
+    return f"{'n' if has_negation else 'p'}{_projections(query)}"
+
+
+def _projections(query: Query) -> int:
+    return max((_projections(child) for child in query.children), default=0) + isinstance(query, Project)
+
+
+class Frequencies:
+    """How many entities of each membership there were and how many of them were answers; any number streams through."""
+
+    def __init__(self) -> None:
+        self.counts, self.true = np.zeros(BINS), np.zeros(BINS)
+
+    def add(self, memberships: Float[Tensor, "query entity"], is_answer: Bool[Tensor, "query entity"]) -> None:
+        """Memberships of some candidates, and which of them are answers."""
+        z = logit(memberships.double())
+        bins = ((z / LARGEST_LOGIT + 1) / 2 * BINS).long().clamp(0, BINS - 1)
+        self.counts += torch.bincount(bins.flatten(), minlength=BINS).cpu().numpy()
+        self.true += torch.bincount(bins[is_answer], minlength=BINS).cpu().numpy()
+
+    def plus(self, other: Frequencies) -> Frequencies:
+        """Both together."""
+        total = Frequencies()
+        total.counts, total.true = self.counts + other.counts, self.true + other.true
+        return total
+
+
+def fit_curve(first: Frequencies, second: Frequencies) -> Curve:
+    """The better kind of curve, fitted to everything; each kind is judged on the half that it was not fitted to."""
+    losses = {kind: log_loss(fit(first), second) + log_loss(fit(second), first) for kind, fit in _KINDS.items()}
+    return _KINDS[min(losses, key=lambda kind: losses[kind])](first.plus(second))
+
+
+def log_loss(curve: Curve, seen: Frequencies) -> float:
+    """The summed negative log-likelihood of what was seen."""
+    centres = torch.from_numpy(_CENTRES).sigmoid()
+    p = curve(centres).clamp(1e-9, 1 - 1e-9).numpy()
+    return float(-(seen.true * np.log(p) + (seen.counts - seen.true) * np.log1p(-p)).sum())
+
+
+def isotonic(seen: Frequencies) -> Curve:
+    """Pool adjacent violators over the bins; a knot at the mean of each pool. One pass."""
+    pools: list[list[float]] = []  # [answers, entities, summed logits]
+    for place in np.flatnonzero(seen.counts):
+        count = seen.counts[place]
+        pools.append([seen.true[place], count, count * _CENTRES[place]])
+        while len(pools) > 1 and pools[-2][0] * pools[-1][1] >= pools[-1][0] * pools[-2][1]:
+            last = pools.pop()
+            pools[-1] = [a + b for a, b in zip(pools[-1], last, strict=True)]
+    return _curve("isotonic", [pool[2] / pool[1] for pool in pools], [pool[0] / pool[1] for pool in pools])
+
+
+def temperature(seen: Frequencies) -> Curve:
+    """Logistic regression on the logit by Newton's method, damped a little."""
+    a, b = 1.0, 0.0
+    for _ in range(50):
+        p = _sigmoid(a * _CENTRES + b)
+        residual, weight = seen.true - seen.counts * p, seen.counts * p * (1 - p)
+        gradient = np.array([(residual * _CENTRES).sum(), residual.sum()])
+        moments = [(weight * _CENTRES**power).sum() for power in (2, 1, 0)]
+        hessian = np.array([[moments[0], moments[1]], [moments[1], moments[2]]]) + np.eye(2)
+        step = np.linalg.solve(hessian, gradient)
+        a, b = max(1e-3, a + step[0]), b + step[1]
+        if np.abs(step).max() < 1e-9:
+            break
+    return _curve("temperature", _CENTRES.tolist(), _sigmoid(a * _CENTRES + b).tolist())
+
+
+def _sigmoid(z: Floats) -> Floats:
+    p: Floats = (1 + np.tanh(z / 2)) / 2
+    return p
+
+
+def _curve(kind: str, logits: Sequence[float], probabilities: Sequence[float]) -> Curve:
+    """A curve of at least two knots, flat beyond the outermost ones."""
+    first, last = (probabilities[0], probabilities[-1]) if probabilities else (0.0, 1.0)
+    edge = LARGEST_LOGIT + 1
+    return Curve(kind, (-edge, *map(float, logits), edge), (float(first), *map(float, probabilities), float(last)))
+
+
+_CENTRES: Floats = ((np.arange(BINS) + 0.5) / BINS * 2 - 1) * LARGEST_LOGIT
+_KINDS = {"isotonic": isotonic, "temperature": temperature}

@@ -1,0 +1,1 @@
+"""How a method learns: configuration, batches, the loop, and the run folder that all of it ends in."""

@@ -1,0 +1,201 @@
+"""Settings of a training run: one frozen dataclass per method is the TOML file, the flags and the documentation.
+
+```toml
+steps = 2000
+learning_rate = 0.002
+types = ["1p", "2p", "2i"]
+```
+
+A key that does not exist is an error, and so is a value outside its range. Nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+
+from unseen.training.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Check = tuple[str, Callable[[Any], bool]]
+Config = TypeVar("Config", bound="TrainingConfig")
+
+POSITIVE: Check = ("positive", lambda value: value > 0)
+NOT_NEGATIVE: Check = ("zero or more", lambda value: value >= 0)
+SHARE: Check = ("between 0 and 1", lambda value: 0 <= value <= 1)
+
+TRAINED_TYPES = ("1p", "2p", "3p", "2i", "3i", "2in", "3in", "inp", "pin", "pni")
+"""The ten types that the paper trains on; ip, pi, 2u and up are only tested."""
+
+
+def one_of(*values: str) -> Check:
+    """A check for a few words."""
+    return f"one of {', '.join(values)}", lambda value: value in values
+
+
+def setting(default: Any, about: str, check: Check | None = None) -> Any:
+    """A field with its documentation and its range."""
+    return field(default=default, metadata={"help": about, "check": check})
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """What every method's run has."""
+
+    types: tuple[str, ...] = setting(TRAINED_TYPES, "Types of queries to train on.")
+    type_weights: tuple[str, ...] = setting((), "How often a type is drawn beside others, as 1p=2; 1 by default.")
+    batch_size: int = setting(64, "Queries in a step, over all processes.", POSITIVE)
+    steps: int = setting(10_000, "Steps in all.", POSITIVE)
+    learning_rate: float = setting(5e-3, "Of Adam.", POSITIVE)
+    schedule: str = setting(
+        "constant", "How it falls to zero: constant, linear, cosine.", one_of("constant", "linear", "cosine")
+    )
+    warmup: int = setting(0, "Steps in which it rises from zero.", NOT_NEGATIVE)
+    weight_decay: float = setting(0.0, "Shrinking of weights, apart from the gradient (AdamW).", NOT_NEGATIVE)
+    clip_norm: float = setting(0.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
+    seed: int = setting(0, "Of weights, batches and dropout.", NOT_NEGATIVE)
+    validate_every: int = setting(500, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
+    validation_queries: int = setting(100, "Queries a type in a validation, always the same ones.", POSITIVE)
+    validation_metric: str = setting(
+        "hits_at_10",
+        "What the best checkpoint is best at.",
+        one_of("mrr", "hits_at_1", "hits_at_3", "hits_at_10", "hits_at_100"),
+    )
+    calibration_queries: int = setting(
+        300, "Validation queries a type that probabilities are fitted to at the end; 0 is none.", NOT_NEGATIVE
+    )
+    patience: int = setting(0, "Stop after so many validations without a better one; 0 is never.", NOT_NEGATIVE)
+    checkpoint_every: int = setting(500, "Steps between checkpoints.", POSITIVE)
+    log_every: int = setting(20, "Steps between lines of metrics.jsonl.", POSITIVE)
+    device: str = setting("auto", "cpu, cuda, cuda:1, ...; auto takes a GPU if there is one.")
+    threads: int = setting(0, "Threads on the CPU; 0 leaves it to torch.", NOT_NEGATIVE)
+    precision: str = setting(
+        "high",
+        "Of matrix products in float32: highest, high (TF32 on a GPU), medium.",
+        one_of("highest", "high", "medium"),
+    )
+    tensorboard: bool = setting(False, "Write TensorBoard logs too; needs the package tensorboard.")
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for each in fields(self):
+            object.__setattr__(self, each.name, _checked(each, hints[each.name], getattr(self, each.name)))
+        parsed_weights(self.type_weights)
+
+
+@dataclass(frozen=True)
+class GnnQeConfig(TrainingConfig):
+    """Settings of GNN-QE; defaults are the paper's table."""
+
+    layers: int = setting(4, "Layers of the network in each projection.", POSITIVE)
+    dim: int = setting(32, "Width of the network.", POSITIVE)
+    hidden_dim: int = setting(64, "Width of the output's hidden layer.", POSITIVE)
+    message: str = setting(
+        "distmult", "How messages are made: distmult, transe, rotate.", one_of("distmult", "transe", "rotate")
+    )
+    traversal_dropout: float = setting(0.5, "Probability that an edge on a walk to an answer is hidden.", SHARE)
+    edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
+    temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
+    memory_gib: float = setting(0.0, "Memory for one projection; 0 is half of the GPU, or 4 on the CPU.", NOT_NEGATIVE)
+
+
+CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig}
+"""The settings of each trainable method, by its name."""
+
+FIXED = ("layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights")
+"""What cannot change when a run is resumed."""
+
+
+def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "the settings") -> Config:
+    """The settings with these values and defaults for the rest; an unknown key is an error."""
+    known = [each.name for each in fields(kind)]
+    for key in values:
+        if key not in known:
+            close = get_close_matches(key, known, 1)
+            hint = f"; did you mean {close[0]}?" if close else f"; there are: {', '.join(known)}"
+            raise ConfigError(f"{source}: there is no setting {key!r}{hint}")
+    return kind(**dict(values))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The values of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from None
+
+
+def write_toml(config: TrainingConfig, path: Path) -> None:
+    """The settings as a TOML file, each with its documentation."""
+    from unseen.graph.atomic_file import replacing  # pyarrow stands behind it, and `--help` must be quick
+
+    values = asdict(config)
+    lines = [f"# {each.metadata['help']}\n{each.name} = {_toml(values[each.name])}\n" for each in fields(config)]
+    with replacing(path) as stream:
+        stream.write("\n".join(lines).encode())
+
+
+def resumed(old: Config, overrides: Mapping[str, Any]) -> Config:
+    """The settings of a run that goes on with some of them changed."""
+    new = replace(old, **overrides)
+    for name in FIXED:
+        if getattr(old, name, None) != getattr(new, name, None):
+            raise ConfigError(f"{name} cannot change when a run is resumed: it was {getattr(old, name)!r}")
+    return new
+
+
+def parsed_weights(texts: tuple[str, ...]) -> dict[str, float]:
+    """Weights of types from texts like 1p=2."""
+    weights = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            weights[name] = float(number)
+        except ValueError:
+            raise ConfigError(f"type_weights: {text!r} is not a type and a number, as in 1p=2") from None
+        if not weights[name] >= 0:
+            raise ConfigError(f"type_weights: {text!r} is negative")
+    return weights
+
+
+def _checked(each: Field[Any], kind: Any, value: Any) -> Any:
+    """The value in its type; one of another type or outside its range is an error."""
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if get_args(kind):
+        value = tuple(value) if isinstance(value, list | tuple) else value
+        fits = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+    else:
+        fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    if not fits:
+        raise ConfigError(f"{each.name} must be {_type_name(kind)}, not {value!r}")
+    check = cast("Check | None", each.metadata["check"])
+    if check is not None and not check[1](value):
+        raise ConfigError(f"{each.name} must be {check[0]}, not {value!r}")
+    return value
+
+
+def _type_name(kind: Any) -> str:
+    return (
+        "a list of texts"
+        if get_args(kind)
+        else {int: "an integer", float: "a number", bool: "true or false"}.get(kind, "a text")
+    )
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return repr(value)

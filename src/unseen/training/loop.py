@@ -1,0 +1,182 @@
+"""The training loop: batches, loss, Adam, validation, checkpoints.
+
+Everything random in a step comes from the seed and the step number, so a run that was killed and resumed ends with the
+same weights as one that was not (on the CPU with the same number of threads, to the bit).
+
+While the device computes a step, the host prepares the batch of the next; it waits for the device once a step, to see
+that the loss is a number before the weights change.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from unseen.evaluation.evaluator import Options, evaluate
+from unseen.training.batches import Batches, seed_of
+from unseen.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights, write_json
+from unseen.training.config import parsed_weights
+from unseen.training.distributed import Workers
+from unseen.training.errors import Diverged
+from unseen.training.event_log import EventLog
+from unseen.training.interrupts import StopWish, catching_interrupts
+from unseen.training.schedule import learning_rate
+
+if TYPE_CHECKING:
+    from unseen.benchmark.dataset import Dataset
+    from unseen.evaluation.results import Result
+    from unseen.methods.gnn_qe import GnnQe
+    from unseen.training.config import TrainingConfig
+    from unseen.training.run_folder import RunFolder
+
+Report = Callable[[str, dict[str, Any]], None]
+"""Called with an event (`train`, `validation`, …) and its values."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where a run stopped, and why: `finished`, `patience`, `time` or `interrupted`."""
+
+    progress: Progress
+    reason: str
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.reason in ("finished", "patience")
+
+
+class Trainer:
+    """One run of one method on one dataset, from its last checkpoint on."""
+
+    def __init__(
+        self,
+        method: GnnQe,
+        dataset: Dataset,
+        config: TrainingConfig,
+        folder: RunFolder,
+        workers: Workers | None = None,
+        report: Report | None = None,
+    ) -> None:
+        self.method, self.dataset, self.config, self.folder = method, dataset, config, folder
+        self.workers = workers or Workers()
+        self.log = EventLog(folder, config, self.workers.is_first, report)
+        self.batches = Batches(
+            dataset.tables["train"],
+            config.types,
+            parsed_weights(config.type_weights),
+            batch_size=config.batch_size,
+            seed=config.seed,
+        )
+        fused = method.device.type == "cuda"
+        self.optimizer = torch.optim.AdamW(method.parameters(), weight_decay=config.weight_decay, fused=fused)
+        self.progress = load_checkpoint(folder.path, method, self.optimizer) or Progress()
+
+    def run(self, minutes: float | None = None) -> Outcome:
+        """Train until the last step, a wish to stop, or the end of the time; always leaves a checkpoint."""
+        self.log.start(self.progress, self.method)
+        with catching_interrupts() as wish:
+            reason = self._steps(wish, math.inf if minutes is None else time.monotonic() + 60 * minutes)
+        self._save()
+        self.log.end(self.progress, reason)
+        return Outcome(self.progress, reason)
+
+    def _steps(self, wish: StopWish, deadline: float) -> str:
+        prepared = self._prepared(self.progress.step)
+        while self.progress.step < self.config.steps:
+            prepared, stop = self._step(prepared, wish.is_set or time.monotonic() > deadline)
+            if self._is_due(self.config.validate_every):
+                self._validate()
+            if self._is_due(self.config.checkpoint_every):
+                self._save()
+            if self.config.patience and self.progress.validations_since_best >= self.config.patience:
+                return "patience"
+            if stop and self.progress.step < self.config.steps:
+                return "interrupted" if wish.is_set else "time"
+        return "finished"
+
+    def _step(self, prepared: Any, wants_stop: bool) -> tuple[Any, bool]:
+        """One step; the prepared batch of the next one, and whether any process wants to stop."""
+        begin, step = time.monotonic(), self.progress.step
+        generator = torch.Generator(self.method.device).manual_seed(seed_of(self.config.seed, step))
+        loss = self.method.losses(prepared, generator).sum() / self.config.batch_size
+        loss.backward()  # type: ignore[no-untyped-call]
+        following = self._prepared(step + 1)
+        reduced = self.workers.add_up(torch.stack([loss.detach(), loss.new_tensor(float(wants_stop))]))
+        value, stops = reduced.tolist()
+        if not math.isfinite(value):
+            self._give_up(step)
+        norm = self._update(step)
+        self.progress = replace(self.progress, step=step + 1, seconds=self.progress.seconds + time.monotonic() - begin)
+        self.log.step(self.progress, value, norm, learning_rate(self.config, step))
+        return following, stops > 0
+
+    def _update(self, step: int) -> torch.Tensor:
+        """Adam on the gradients of all processes; their norm, still on the device."""
+        parameters = list(self.method.parameters())
+        self.workers.add_up_gradients(parameters)
+        norm = torch.nn.utils.clip_grad_norm_(parameters, self.config.clip_norm or math.inf)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.config, step)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return norm
+
+    def _prepared(self, step: int) -> Any:
+        """This process's share of a step's batch, ready for the device."""
+        whole, workers = self.batches[step], self.workers
+        own = whole.share(workers.rank, workers.size)
+        everything = None if workers.size == 1 else whole.queries
+        return self.method.prepare(self.dataset.observed("train"), own.queries, own.answers, everything)
+
+    def _is_due(self, every: int) -> bool:
+        """Whether something that happens every so many steps, and after the last, happens now."""
+        step = self.progress.step
+        return step == self.config.steps or (every > 0 and step % every == 0)
+
+    def _validate(self) -> None:
+        """Measure on the fixed sample; keep the weights if they are the best so far."""
+        begin = time.monotonic()
+        values = torch.zeros(1, dtype=torch.float64, device=self.method.device)
+        result: Result | None = None
+        if self.workers.is_first:
+            options = Options(limit=self.config.validation_queries)
+            result = evaluate(self.method, self.dataset, "valid", options)
+            values += validation_score(result, self.config.validation_metric)
+        score = float(self.workers.add_up(values))
+        self._keep_if_best(score)
+        if result is not None:
+            self.log.validation(self.progress, result, score, time.monotonic() - begin)
+
+    def _keep_if_best(self, score: float) -> None:
+        before, step = self.progress, self.progress.step
+        if before.best_score is not None and score <= before.best_score:
+            self.progress = replace(before, validations_since_best=before.validations_since_best + 1)
+            return
+        self.progress = replace(before, best_score=score, best_step=step, validations_since_best=0)
+        if self.workers.is_first:
+            save_weights(self.folder.path / "best.safetensors", self.method)
+
+    def _save(self) -> None:
+        if self.workers.is_first:
+            save_checkpoint(self.folder.path, self.progress, self.method, self.optimizer)
+        self.workers.wait()
+
+    def _give_up(self, step: int) -> None:
+        """Save the batch and the weights before it, then stop."""
+        path = self.folder.path / f"diverged-{step:08d}.json"
+        if self.workers.is_first:
+            write_json(path, {"step": step, "batch": self.batches[step].to_json()})
+        self._save()
+        raise Diverged(step, path)
+
+
+def validation_score(result: Result, metric: str) -> float:
+    """The mean of a metric over all types that were measured."""
+    values = [value for each in result.types.values() if (value := each.value(metric)) is not None]
+    return sum(values) / max(1, len(values))

@@ -1,0 +1,184 @@
+"""A run explains itself: one folder with its settings, where it came from, what it measured and what it learned.
+
+| file | what |
+| --- | --- |
+| `config.toml` | the settings as run |
+| `run.json` | method, dataset, relation names, versions, commit, machine |
+| `metrics.jsonl` | one JSON line per event: `start`, `train`, `validation`, `end` |
+| `best.safetensors`, `last*` | see `checkpoint` |
+| `calibration.json` | how memberships become probabilities, see `methods.calibration` |
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unseen.graph.atomic_file import replacing
+from unseen.training.checkpoint import load_weights, read_json, write_json
+from unseen.training.config import CONFIGS, TrainingConfig, from_mapping, read_toml, write_toml
+from unseen.training.errors import RunFolderError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unseen.benchmark.dataset import Dataset
+    from unseen.methods.calibration import Calibrated
+    from unseen.methods.gnn_qe import GnnQe
+
+PACKAGES = ("unseen", "torch", "triton", "numba", "numpy", "safetensors")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run; nothing is remembered beside what stands in it."""
+
+    path: Path
+
+    @classmethod
+    def create(cls, path: str | Path, method: str, config: TrainingConfig, dataset: Dataset) -> RunFolder:
+        """A new folder, or an empty one, with the settings and the origin of a run."""
+        folder = cls(Path(path))
+        if folder.path.exists() and any(folder.path.iterdir()):
+            raise RunFolderError("is there already; go on with --resume, or name another folder", path=folder.path)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        write_toml(config, folder.path / "config.toml")
+        write_json(folder.path / "run.json", _origin(method, dataset))
+        return folder
+
+    @classmethod
+    def open(cls, path: str | Path) -> RunFolder:
+        """A folder that a run has written."""
+        folder = cls(Path(path))
+        if not (folder.path / "run.json").exists():
+            raise RunFolderError("is not the folder of a run: it has no run.json", path=folder.path)
+        return folder
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What `run.json` says."""
+        return read_json(self.path / "run.json")
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        name = self.origin.get("method")
+        if name not in CONFIGS:
+            raise RunFolderError(f"was written by a method that is not known here: {name!r}", path=self.path)
+        return str(name)
+
+    @property
+    def config(self) -> TrainingConfig:
+        """The settings as run."""
+        path = self.path / "config.toml"
+        return from_mapping(CONFIGS[self.method], read_toml(path), str(path))
+
+    @property
+    def relation_names(self) -> tuple[str, ...]:
+        """The relations that the model knows, in its order."""
+        return tuple(self.origin["relations"])
+
+    def weights_path(self, which: str = "best") -> Path:
+        """The file of the best weights, or of the last ones if there are no best or they are asked for."""
+        best = self.path / "best.safetensors"
+        if which == "best" and best.exists():
+            return best
+        if not (self.path / "last.json").exists():
+            raise RunFolderError("has no checkpoint yet", path=self.path)
+        return self.path / str(read_json(self.path / "last.json")["weights"])
+
+    def log(self, event: str, **values: Any) -> None:
+        """One more line of `metrics.jsonl`."""
+        with (self.path / "metrics.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"event": event, **values}) + "\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The events so far; a line that a dying process left unfinished is left out."""
+        path = self.path / "metrics.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return [event for line in lines if (event := _parsed(line)) is not None]
+
+    def forget_after(self, step: int) -> None:
+        """Drop the events of steps that will be run again."""
+        kept = [event for event in self.metrics() if event.get("step", 0) <= step]
+        with replacing(self.path / "metrics.jsonl") as stream:
+            stream.write("".join(json.dumps(event) + "\n" for event in kept).encode())
+
+
+def open_method(
+    path: str | Path, *, device: str = "auto", known_facts: bool = True, weights: str = "best"
+) -> GnnQe | Calibrated:
+    """The method that a run has trained, with `answer` and `estimate`; calibrated if the run is.
+
+    `weights` is `best` or `last`; a run that was never validated has only the last. With `known_facts`, projections
+    follow observed edges too; the calibration belongs to that way of answering and is left out without it.
+    """
+    from unseen.methods.calibration import Calibrated, Calibration
+    from unseen.training.trainable import chosen_device, make_method
+
+    folder = RunFolder.open(path)
+    method = make_method(folder.config, folder.relation_names, known_facts=known_facts)
+    load_weights(folder.weights_path(weights), method)
+    method = method.to(chosen_device(device)).eval()
+    calibration = folder.path / "calibration.json"
+    if not (known_facts and calibration.exists()):
+        return method
+    return Calibrated(method, Calibration.from_json(read_json(calibration)))
+
+
+def relation_keys(dataset: Dataset) -> Sequence[str]:
+    """The unique names of a dataset's relations, in order."""
+    keys: list[str] = dataset.vocabulary.relations.keys.to_pylist()
+    return keys
+
+
+def _parsed(line: str) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def _origin(method: str, dataset: Dataset) -> dict[str, Any]:
+    return {
+        "method": method,
+        "dataset": dataset.name,
+        "dataset_manifest": {key: value for key, value in dataset.manifest.items() if _is_short(value)},
+        "relations": relation_keys(dataset),
+        "command": sys.argv,
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
+        "commit": _commit(),
+        "machine": platform.platform(),
+    }
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _commit() -> str | None:
+    """The commit of the source, with + if it was changed since; None outside a checkout."""
+    try:
+        found = _git("rev-parse", "HEAD")
+        return found + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(Path(__file__).parent), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()  # noqa: S603

@@ -1,0 +1,18 @@
+"""The learning rate as a function of the step alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unseen.training.config import TrainingConfig
+
+
+def learning_rate(config: TrainingConfig, step: int) -> float:
+    """Rises over `warmup` steps, then stays, or falls to zero along a line or a cosine at the last step."""
+    if step < config.warmup:
+        return config.learning_rate * (step + 1) / config.warmup
+    done = (step - config.warmup) / max(1, config.steps - config.warmup)
+    share = {"constant": 1.0, "linear": 1 - done, "cosine": (1 + math.cos(math.pi * done)) / 2}[config.schedule]
+    return config.learning_rate * share

@@ -1,0 +1,120 @@
+"""A whole run: settings, folder, loop, calibration. What `unseen train` calls.
+
+```python
+from unseen.benchmark.dataset import Dataset
+from unseen.training.session import train
+
+train("gnn-qe", Dataset.open("fb15k-237-175"), "runs/first", {"steps": 2000})
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from unseen.errors import UnknownMethod
+from unseen.training.calibrating import fit_calibration
+from unseen.training.checkpoint import load_weights, write_json
+from unseen.training.config import CONFIGS, from_mapping, read_toml, resumed, write_toml
+from unseen.training.distributed import Workers
+from unseen.training.loop import Trainer
+from unseen.training.run_folder import RunFolder
+from unseen.training.trainable import chosen_device, make_method
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unseen.benchmark.dataset import Dataset
+    from unseen.methods.gnn_qe import GnnQe
+    from unseen.training.config import TrainingConfig
+    from unseen.training.loop import Outcome, Report
+
+
+def train(  # noqa: PLR0913  # the last three say how, not what
+    method: str,
+    dataset: Dataset,
+    path: str | Path,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    resume: bool = False,
+    minutes: float | None = None,
+    report: Report | None = None,
+) -> Outcome:
+    """Train a method on a dataset into a run folder, or go on with one; with `minutes` at most for that long.
+
+    With `resume`, a folder that is not there yet is begun, so that the same call can be repeated until all is done.
+    """
+    workers = Workers.joined(str((settings or {}).get("device", "auto")))
+    try:
+        folder = open_folder(method, dataset, Path(path), settings or {}, resume=resume, workers=workers)
+        return _run(dataset, folder, workers, minutes, report)
+    finally:
+        workers.leave()
+
+
+def open_folder(
+    method: str, dataset: Dataset, path: Path, settings: Mapping[str, Any], *, resume: bool, workers: Workers
+) -> RunFolder:
+    """The folder of a new run, or of one to go on with, whose settings then change where `settings` says so."""
+    if method not in CONFIGS:
+        raise UnknownMethod("trainable method", method, list(CONFIGS))
+    is_there = resume and (path / "run.json").exists()
+    workers.wait()
+    if workers.is_first:
+        if is_there:
+            folder = RunFolder.open(path)
+            write_toml(resumed(folder.config, from_settings(folder.config, settings)), path / "config.toml")
+        else:
+            RunFolder.create(path, method, from_mapping(CONFIGS[method], settings), dataset)
+    workers.wait()
+    return RunFolder.open(path)
+
+
+def from_settings(config: TrainingConfig, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that say something, checked by name."""
+    from_mapping(type(config), settings)
+    return {each.name: settings[each.name] for each in fields(config) if each.name in settings}
+
+
+def read_settings(path: Path | None, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a TOML file with flags in place of some of them."""
+    return (read_toml(path) if path is not None else {}) | dict(flags)
+
+
+def calibrate(dataset: Dataset, folder: RunFolder, method: GnnQe, report: Report | None = None) -> None:
+    """Fit probabilities with the best weights and keep them in the folder."""
+    count = folder.config.calibration_queries
+    if not count or not dataset.tables["valid"]:
+        return
+    load_weights(folder.weights_path(), method)
+
+    def progress(label: str, done: int, total: int) -> None:
+        if report is not None:
+            report("calibration", {"label": label, "done": done, "total": total})
+
+    write_json(folder.path / "calibration.json", fit_calibration(method, dataset, count, progress=progress).to_json())
+
+
+def _run(
+    dataset: Dataset, folder: RunFolder, workers: Workers, minutes: float | None, report: Report | None
+) -> Outcome:
+    config = folder.config
+    _set_up_torch(config)
+    method = make_method(config, folder.relation_names)
+    method = method.to(chosen_device(config.device, workers.local_rank))
+    outcome = Trainer(method, dataset, config, folder, workers, report).run(minutes)
+    if outcome.is_complete and workers.is_first:
+        calibrate(dataset, folder, method, report)
+    workers.wait()
+    return outcome
+
+
+def _set_up_torch(config: TrainingConfig) -> None:
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    if torch.cuda.is_available():
+        torch.set_float32_matmul_precision(config.precision)

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.evaluation.small_dataset import TYPES, small_dataset
+from unseen.cli.main import app
+from unseen.errors import EvaluationError, UnknownMethod
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("datasets") / "small-175"
+    small_dataset(queries=8).save(path)
+    return path
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_evaluate_shows_a_line_for_every_type_and_the_averages(folder: Path) -> None:
+    output = run("evaluate", "edge-type", folder)
+    assert all(name in output for name in (*TYPES, "avg_p", "avg_n", "Hits@10", "ROC AUC"))
+
+
+def test_evaluate_writes_the_promised_json(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "result.json"
+    run("evaluate", "exact", folder, "--types", "1p,2in", "--limit", 5, "--full", "--batch-size", 2, "--json", target)
+    value = json.loads(target.read_text("utf-8"))
+    assert (value["method"], value["dataset"], value["split"], value["limit"]) == ("exact", "small-175", "test", 5)
+    assert set(value["types"]) == {"1p", "2in"}
+    assert value["types"]["1p"]["queries"] == 5
+    assert {"mrr", "hits_at_1", "hits_at_3", "hits_at_10", "hits_at_100"} <= value["avg_p"].keys()
+    assert value["types"]["1p"]["strata"].keys() == {"1"}
+    assert value["training_queries"]["train"]["avg_p"]["hits_at_10"] == 1
+    assert value["types"]["2in"]["calibration"]["ece"] >= 0
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_dash_prints_json_and_nothing_else(folder: Path) -> None:
+    assert json.loads(run("evaluate", "edge-type", folder, "--json", "-"))["split"] == "test"
+
+
+def test_the_same_sample_gives_the_same_numbers(folder: Path) -> None:
+    def types(seed: int) -> object:
+        return json.loads(run("evaluate", "edge-type", folder, "--limit", 4, "--seed", seed, "--json", "-"))["types"]
+
+    assert types(1) == types(1)
+    assert types(1) != types(2)
+
+
+def test_report_makes_tables_of_results(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "result.json"
+    run("evaluate", "edge-type", folder, "--json", target)
+    run("report", target, "-o", tmp_path / "report", "--no-figures", "--metrics", "mrr", "--paper")
+    table = (tmp_path / "report" / "test_queries.md").read_text("utf-8")
+    assert "| 175 % | Edge-type heuristic | MRR |" in table
+    assert (tmp_path / "report" / "report.md").is_file()
+
+
+def test_what_cannot_be_done_is_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownMethod, match="edge-type, exact"):
+        run("evaluate", "magic", folder)
+    with pytest.raises(EvaluationError, match="train, valid, test"):
+        run("evaluate", "exact", folder, "--split", "dev")
+    with pytest.raises(EvaluationError, match="type 9p"):
+        run("evaluate", "exact", folder, "--types", "9p")
+    with pytest.raises(EvaluationError, match="cannot be written"):
+        run("evaluate", "exact", folder, "--json", tmp_path / "nowhere" / "x.json")

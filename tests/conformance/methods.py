@@ -1,0 +1,79 @@
+"""Every method that answers questions, and how to make one. A new method is one entry; then it has the whole suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch import Tensor
+
+from unseen.graph import KnowledgeGraph
+from unseen.logic.algebra import Query
+from unseen.logic.protocols import Answerer
+from unseen.methods.edge_type import EdgeType
+from unseen.methods.exact import Exact
+from unseen.methods.known_facts import KnownFacts
+
+RELATION_NAMES = ("r0", "r1", "r2")
+"""The relations of the graphs of the suite; a method that learns per relation learns these."""
+
+
+@dataclass(frozen=True)
+class MethodCase:
+    """One way to set a method up; `make` gives an equal one each time."""
+
+    name: str
+    make: Callable[[], Answerer]
+    knows_new_relations: bool = True
+    """Whether it answers questions about relations that it never met."""
+    is_probability: bool = True
+    """Whether its scores lie in [0, 1]."""
+    reload: Callable[[Answerer, Path], Answerer] | None = None
+    """Saves the method in a folder and loads it again; a method without state is made again instead."""
+
+    def made_again(self, method: Answerer, folder: Path) -> Answerer:
+        return self.make() if self.reload is None else self.reload(method, folder)
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The probabilities of a method as its answers, so that they pass the suite too."""
+
+    method: EdgeType
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Tensor:
+        return self.method.estimate(graph, queries).stacked(queries)
+
+
+def gnn_qe(**options: bool) -> Answerer:
+    """An untrained network with the same random weights each time."""
+    import torch
+
+    from unseen.methods.gnn_qe import Architecture, GnnQe
+
+    torch.manual_seed(0)
+    return GnnQe(RELATION_NAMES, Architecture(dim=4, num_layers=2, hidden_dim=4), **options).eval()
+
+
+def reloaded_weights(method: Answerer, folder: Path) -> Answerer:
+    """The weights written as safetensors and read into a network that had others."""
+    from safetensors.torch import load_model, save_model
+
+    save_model(method, folder / "weights.safetensors")
+    other = gnn_qe(known_facts=method.known_facts)
+    for weights in other.parameters():
+        weights.data.zero_()
+    load_model(other, folder / "weights.safetensors")
+    return other
+
+
+METHODS = [
+    MethodCase("exact", Exact),
+    MethodCase("edge-type", EdgeType),
+    MethodCase("edge-type probabilities", lambda: Estimated(EdgeType())),
+    MethodCase("known facts over edge-type", lambda: KnownFacts(EdgeType())),
+    MethodCase("known facts over exact", lambda: KnownFacts(Exact(), ceiling=0.5)),
+    MethodCase("gnn-qe", lambda: gnn_qe(known_facts=False), knows_new_relations=False, reload=reloaded_weights),
+    MethodCase("gnn-qe with known facts", gnn_qe, knows_new_relations=False, reload=reloaded_weights),
+]

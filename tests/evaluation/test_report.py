@@ -1,0 +1,158 @@
+"""Tables against golden files, figures as files, and the numbers of the paper.
+
+`UNSEEN_WRITE_GOLDEN=1 pytest tests/evaluation/test_report.py` writes the golden files anew.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from unseen.errors import EvaluationError, MissingExtra
+from unseen.evaluation.report import read_result, write_report
+from unseen.evaluation.report_rows import Row, paper_rows, ratio_of, rows_of
+from unseen.evaluation.report_tables import Table
+from unseen.evaluation.results import AnswerCount, Calibration, RankMetrics, Result, TypeResult
+
+GOLDEN = Path(__file__).parent / "golden"
+TABLES = ("test_queries", "training_queries", "roc_auc", "probabilities", "strata", "half_links")
+
+
+def metrics(value: float, answers: int = 30) -> RankMetrics:
+    return RankMetrics(10, answers, value / 2, value / 4, value / 2, value, min(1.0, 2 * value))
+
+
+def found(value: float) -> TypeResult:
+    return TypeResult(
+        metrics(value),
+        roc_auc=0.5 + value / 2,
+        strata={"1": metrics(value, 27), "2": metrics(value / 2, 3)},
+        half_links={"both": metrics(value, 20), "neither": metrics(0.0, 10)},
+        answer_count=AnswerCount(0.4, 0.9, 3.0, 4.0),
+        calibration=Calibration(0.02, (90, 0, 10), (0.1, 0.0, 0.9), (0.05, 0.0, 0.95)),
+    )
+
+
+def result(method: str, ratio: int, value: float) -> Result:
+    types = {"1p": found(value), "2i": found(value + 0.1), "3in": found(value / 2), "4p": found(value / 4)}
+    training = {graph: {"1p": TypeResult(metrics(share))} for graph, share in (("train", 0.9), ("test_all", 0.8))}
+    training["test"] = {"1p": TypeResult(metrics(0.7))}
+    return Result(method, f"data & {ratio}", "test", types, training, float(ratio), 100)
+
+
+RESULTS = [result("edge-type", 175, 0.1), result("mine_2", 175, 0.3), result("edge-type", 550, 0.12)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("report")
+    write_report(RESULTS, target, figures=False)
+    return target
+
+
+@pytest.mark.parametrize(
+    "name", [f"{table}.{kind}" for table in TABLES for kind in ("md", "tex", "csv")] + ["results.csv"]
+)
+def test_tables_are_those_of_the_golden_files(folder: Path, name: str) -> None:
+    text = (folder / name).read_text("utf-8")
+    if os.environ.get("UNSEEN_WRITE_GOLDEN"):
+        (GOLDEN / name).write_text(text, "utf-8")
+    assert text == (GOLDEN / name).read_text("utf-8")
+
+
+def test_figures_are_written_twice_and_always_the_same(tmp_path: Path) -> None:
+    first, second = (write_report(RESULTS, tmp_path / name) for name in ("a", "b"))
+    pictures = [path for path in first if path.suffix in {".png", ".svg"}]
+    assert {path.stem for path in pictures} >= {
+        "test_queries_by_ratio",
+        "test_queries_by_type",
+        "training_queries_by_ratio",
+        "training_queries_by_type",
+        "strata_mine_2_data-175",
+        "reliability_edge-type_data-550",
+    }
+    assert {path.suffix for path in pictures} == {".png", ".svg"}
+    assert all(one.read_bytes() == other.read_bytes() for one, other in zip(first, second, strict=True))
+    assert "test_queries_by_ratio.png" in (tmp_path / "a" / "report.md").read_text("utf-8")
+
+
+def test_one_ratio_gives_bars_and_the_paper_stands_beside(tmp_path: Path) -> None:
+    written = write_report(RESULTS[:1], tmp_path, paper=True)
+    names = {path.name for path in written}
+    assert "test_queries_by_type.png" in names
+    assert "test_queries_by_ratio.png" not in names
+    assert "GNN-QE (paper)" in (tmp_path / "test_queries.md").read_text("utf-8")
+    assert "550" not in (tmp_path / "test_queries.md").read_text("utf-8")
+
+
+def test_without_matplotlib_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(MissingExtra, match=r"unseen\[plot\]"):
+        write_report(RESULTS, tmp_path)
+
+
+def test_the_paper_says_what_it_says() -> None:
+    rows = {(r.method, r.ratio, r.queries, r.graph, r.metric): r for r in paper_rows()}
+    test = rows["Edge-type heuristic", 175, "test", "test", "hits_at_10"]
+    training = rows["Edge-type heuristic", 175, "training", "test_all", "hits_at_10"]
+    assert (round(test.avg_p or 0, 1), round(test.avg_n or 0, 1)) == (10.1, 4.1)
+    assert (round(training.avg_p or 0, 1), round(training.avg_n or 0, 1)) == (20.0, 9.8)
+    assert rows["GNN-QE", 550, "test", "test", "hits_at_3"].values["3i"] == 60.9
+    assert rows["NodePiece-QE", 106, "training", "train", "hits_at_10"].avg_n is None
+
+
+def test_rows_are_percentages_and_leave_out_what_was_not_measured() -> None:
+    rows = {(row.graph, row.metric): row for row in rows_of(RESULTS[0])}
+    assert rows["test", "hits_at_10"].values["1p"] in {10.0, 70.0}
+    assert ("train", "roc_auc") not in rows
+    assert rows["train", "hits_at_10"].avg_n is None
+
+
+@pytest.mark.parametrize(
+    ("dataset", "ratio", "expected"),
+    [
+        ("175", None, 175),
+        ("fb15k-237-550", None, 550),
+        ("fb15k-237", None, None),
+        ("wiki", None, None),
+        ("x-175", 300, 300),
+    ],
+)
+def test_the_ratio_is_the_datasets_word_or_the_number_its_name_ends_in(
+    dataset: str, ratio: float | None, expected: float | None
+) -> None:
+    assert ratio_of(Result("m", dataset, "test", {}, ratio=ratio)) == expected
+
+
+def test_a_row_without_a_ratio_is_placed_by_its_dataset() -> None:
+    assert Row("m", "wiki", None, "test", "test", "mrr", {"1p": 1.0}).place == "wiki"
+
+
+def test_signs_that_latex_and_markdown_know_are_escaped() -> None:
+    table = Table("t", "50 % & more", ("a", "b_c"), (("x|y", "1"),), 1)
+    assert r"x\|y" in table.to_markdown()
+    assert r"50 \% \& more" in table.to_latex()
+    assert r"b\_c" in table.to_latex()
+
+
+def test_files_that_are_no_results_are_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    with pytest.raises(EvaluationError, match=r"other\.json: cannot be read"):
+        read_result(path)
+    path.write_text("{", "utf-8")
+    with pytest.raises(EvaluationError, match=r"other\.json: this is not JSON"):
+        read_result(path)
+    path.write_text(json.dumps({"a": 1}), "utf-8")
+    with pytest.raises(EvaluationError, match=r"other\.json: this is not a result"):
+        read_result(path)
+
+
+def test_a_report_needs_results_and_metrics_that_exist(tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match="at least one"):
+        write_report([], tmp_path)
+    with pytest.raises(EvaluationError, match="hits_at_7"):
+        write_report(RESULTS, tmp_path, metrics=["hits_at_7"])

@@ -1,0 +1,96 @@
+"""What the graph says ranks first, whatever a method predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from tests.graph.graphs import named_graph
+from tests.logic.strategies import ENTITIES, RELATIONS, queries, shaped_queries, triples
+from unseen.graph import KnowledgeGraph
+from unseen.logic.algebra import Anchor, Project, Query, bind
+from unseen.logic.traverse import Traversal
+from unseen.methods.known_facts import KnownFacts, KnownFactsProjector, follow_edges
+
+Triples = list[tuple[str, str, str]]
+SCORES = st.sampled_from([0.0, 1.0]) | st.floats(0, 1, width=32)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A method with a mind of its own: the same scores for every question."""
+
+    scores: tuple[float, ...]
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Tensor:
+        return torch.tensor([self.scores] * len(queries)).reshape(len(queries), graph.num_entities)
+
+    def project(self, graph: KnowledgeGraph, sets: Tensor, relations: Tensor) -> Tensor:
+        return self.answer(graph, [Anchor(0)] * len(sets))
+
+
+@settings(max_examples=2 * settings.default.max_examples)
+@given(
+    edges=triples(),
+    query=queries(safe=False) | shaped_queries(),
+    scores=st.lists(SCORES, min_size=len(ENTITIES), max_size=len(ENTITIES)),
+    ceiling=st.sampled_from([0.1, 0.5, 0.9, 0.99]),
+)
+def test_known_answers_rank_before_all_others_and_keep_the_order_of_the_method(
+    edges: Triples, query: Query, scores: list[float], ceiling: float
+) -> None:
+    graph = named_graph(edges, ENTITIES, RELATIONS)
+    ids = bind(query, graph.vocabulary.entity_id, graph.vocabulary.relation_id)
+    combined = KnownFacts(Fixed(tuple(scores)), ceiling).answer(graph, [ids])[0]
+    known = set(Traversal(graph).members(ids).tolist())
+    others = set(range(len(ENTITIES))) - known
+    assert all(0 <= value <= 1 for value in combined.tolist())
+    assert all(float(combined[one]) > float(combined[other]) for one in known for other in others)
+    for group in (known, others):
+        in_order = sorted(group, key=lambda entity: scores[entity])
+        assert sorted(combined[list(group)].tolist()) == combined[in_order].tolist()
+
+
+def test_the_scores_of_the_method_itself_stay_as_they_are(family: KnowledgeGraph) -> None:
+    kept = torch.full((1, 7), 0.5)
+
+    class Remembering:
+        def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Tensor:
+            return kept
+
+    KnownFacts(Remembering()).answer(family, [Project(0, Anchor(0))])
+    assert kept.tolist() == [[0.5] * 7]
+
+
+def test_known_and_predicted_scores_by_hand(family: KnowledgeGraph) -> None:
+    """Ben and Cleo are known: they lie between 0.95 and 1; the others between 0 and 0.9."""
+    method = KnownFacts(Fixed((1.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0)))
+    scores = method.answer(family, [Project(0, Anchor(0))])[0]
+    assert scores.tolist() == pytest.approx([0.9, 0.95, 1.0, 0.45, 0, 0, 0])
+
+
+class TestProjector:
+    """The same inside one projection."""
+
+    def test_observed_edges_carry_the_membership_of_their_head(self, family: KnowledgeGraph) -> None:
+        sets = torch.tensor([[0.5, 0.25, 0.75, 0, 0, 0, 0]])
+        assert follow_edges(family, sets, torch.tensor([0])).tolist() == [[0, 0.5, 0.5, 0.25, 0.75, 0, 0]]
+
+    def test_the_largest_membership_among_several_heads_is_carried(self, family: KnowledgeGraph) -> None:
+        sets = torch.tensor([[0, 0.25, 0, 0.5, 0, 0, 0]])
+        assert follow_edges(family, sets, torch.tensor([2]))[0, 5].item() == 0.5
+
+    def test_a_backward_step_reads_edges_backwards(self, family: KnowledgeGraph) -> None:
+        ben = torch.zeros(1, 7).index_fill(1, torch.tensor([1]), 1.0)
+        assert follow_edges(family, ben, torch.tensor([1])).tolist() == [[1, 0, 0, 0, 0, 0, 0]]
+
+    def test_predictions_stay_below_the_ceiling(self, family: KnowledgeGraph) -> None:
+        ada = torch.zeros(1, 7).index_fill(1, torch.tensor([0]), 1.0)
+        projector = KnownFactsProjector(Fixed((1.0, 1.0, 0.0, 0.5, 0, 0, 0)), ceiling=0.8)
+        assert projector.project(family, ada, torch.tensor([0])).tolist() == [pytest.approx([0.8, 1, 1, 0.4, 0, 0, 0])]
