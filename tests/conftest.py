@@ -15,7 +15,6 @@ SHAPED_MODULES = [
     "unseen.logic.protocols",
     "unseen.methods",
     "unseen.nn",
-    "unseen.training",
 ]
 """Modules whose signatures say the shapes of tensors; the hook must stand before any of them is imported."""
 

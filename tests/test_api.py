@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -15,9 +16,11 @@ from tests.logic.brute_force import answer_set
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, triples
 from unseen.api import METHODS, Answer, find_source
 from unseen.errors import QueryRefused, QuerySyntaxError, UnknownMethod, UnknownName, UnseenError
-from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, And, Not, Project, Query
 from unseen.logic.text_writer import to_formula
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
 
 Triples = list[tuple[str, str, str]]
 NEIGHBOURS = "?x : borders(France, x) & !speaks(x, German)"
@@ -222,14 +225,18 @@ def test_a_syntax_error_shows_its_place(countries: KnowledgeGraph) -> None:
     "query", [Anchor(-1), Anchor(7), Anchor(2**40), Project(4, Anchor(0)), Not(Project(-1, Anchor(0)))]
 )
 def test_ids_that_the_graph_does_not_have_are_refused(family: KnowledgeGraph, query: Query) -> None:
-    with pytest.raises(QueryRefused, match="the graph has no (entity|relation) with the"):
+    with pytest.raises(QueryRefused, match=r"the graph has no (entity|relation) with the"):
         unseen.ask(family, query)
 
 
 def test_adding_facts_makes_new_answers_appear(countries: KnowledgeGraph) -> None:
     question = '?x : speaks(x, Portuguese) & part_of(x, "Southern Europe")'
     grown = countries.extended_with(
-        [("Atlantis", "speaks", "Portuguese"), ("Atlantis", "part_of", "Southern Europe"), ("Atlantis", "borders", "Portugal")]
+        [
+            ("Atlantis", "speaks", "Portuguese"),
+            ("Atlantis", "part_of", "Southern Europe"),
+            ("Atlantis", "borders", "Portugal"),
+        ]
     )
     before, after = (unseen.ask(graph, question) for graph in (countries, grown))
     assert "Atlantis" not in entities(before)

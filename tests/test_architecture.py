@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import SHAPED_MODULES
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "unseen"
 
@@ -97,7 +99,7 @@ def problems_of(text: str, path: str) -> list[str]:
     """What is wrong with the imports of a file at `path` below src/unseen."""
     module = "unseen." + path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     is_package = path.endswith("__init__.py")
-    room = "__init__" if path == "__init__.py" else path.split("/")[0].removesuffix(".py")
+    room = "__init__" if path == "__init__.py" else path.split("/", maxsplit=1)[0].removesuffix(".py")
     found = []
     for imported in imports_of(text, module, is_package):
         where = f"{path}:{imported.line}: "
@@ -207,6 +209,16 @@ def test_no_module_has_a_vague_name() -> None:
         if path.stem in VAGUE_NAMES or path.parent.name in VAGUE_NAMES
     ]
     assert not vague
+
+
+def test_every_module_with_shapes_in_its_signatures_is_checked_by_the_hook() -> None:
+    with_shapes = [
+        "unseen." + path.relative_to(SOURCE).with_suffix("").as_posix().replace("/", ".")
+        for path in modules()
+        if "from jaxtyping import" in path.read_text(encoding="utf-8")
+    ]
+    unchecked = [name for name in with_shapes if not f"{name}.".startswith(tuple(f"{m}." for m in SHAPED_MODULES))]
+    assert not unchecked, "add these to SHAPED_MODULES in tests/conftest.py"
 
 
 def test_every_module_says_in_its_first_line_what_it_is() -> None:

@@ -38,7 +38,9 @@ METHODS = ("edge-type", "exact")
 DEFAULT_METHOD = "edge-type"
 DEFAULT_TOP = 10
 
-_SPARQL = re.compile(r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE)
+_SPARQL = re.compile(
+    r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def ask(
     parsed, limit = parse(question, graph)
     query = bind(with_variables(parsed, answer=""), graph.vocabulary.entity_id, graph.vocabulary.relation_id)
     _require_ids(query, graph)
-    top = top or limit or DEFAULT_TOP
+    top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
     return _Asking(graph, query, method).answers(str(question), top, explain, predicted_only)
 
 

@@ -117,6 +117,15 @@ def test_an_index_puts_observed_targets_before_missing_ones() -> None:
     assert index.num_missing == 4
 
 
+def test_an_index_is_the_same_however_edges_are_sorted(monkeypatch: pytest.MonkeyPatch, family: KnowledgeGraph) -> None:
+    part = family.restricted_to(np.arange(family.num_triples) % 2 == 0)
+    packed = index_of(family, part)
+    monkeypatch.setattr("unseen.benchmark.edge_index.PACKED_BITS", 0)
+    copy = family.restricted_to(np.ones(family.num_triples, bool))
+    for left, right in zip(packed, index_of(copy, part), strict=True):
+        assert left.tolist() == right.tolist()
+
+
 def test_a_graph_without_edges_has_no_answers() -> None:
     nothing = np.empty(0, np.int32)
     graph = KnowledgeGraph(nothing, nothing, nothing, Vocabulary.numbered(3, 1))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,10 +12,12 @@ from tests.graph.graphs import Triple, graph_of, triples
 from unseen.benchmark.query_table import Ragged
 from unseen.errors import QueryRefused
 from unseen.evaluation.hardness import NO_ANSWER, hardness, positive_links, table_hardness
-from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import is_inverse, undirected_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.shapes import SHAPES, Shape
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
 
 
 def fewest(complete: set[Triple], observed: set[Triple], query: Query, entity: int) -> float:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.command import Command, command_in
 from tests.conftest import FAMILY
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

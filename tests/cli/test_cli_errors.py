@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import unseen.api
-from tests.cli.command import Command, Result
+
+if TYPE_CHECKING:
+    from tests.cli.command import Command, Result
 
 QUESTION = "?x : parent(Ada, x)"
 GOOD = b"a\tr\tb\nb\tr\tc\n"
@@ -87,7 +90,9 @@ def test_a_directory_is_one_clear_line(command: Command, folder: Path) -> None:
     assert_one_error(command("info", "graphs.tsv"), "graphs.tsv: is a directory")
 
 
-def test_a_file_that_may_not_be_read_is_one_clear_line(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_is_one_clear_line(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "secret.tsv").write_bytes(GOOD)
 
     def forbidden(*_: object, **__: object) -> None:
@@ -129,7 +134,10 @@ BAD_QUESTIONS = {
     "a file in place of a question": ("family.tsv", ["syntax error at position 1: a question starts with"]),
     "a cycle": ("?x : exists v . parent(v, x) & likes(v, x) & parent(Ada, v)", ["lies on a cycle", " ^"]),
     "unbound negation": ("?x : !parent(Ada, x)", ["negation must be bound", " ^"]),
-    "a query nested 10,000 deep": ("?x : " + "(" * 10_000 + "parent(Ada, x)" + ")" * 10_000, ["nested deeper than 100"]),
+    "a query nested 10,000 deep": (
+        "?x : " + "(" * 10_000 + "parent(Ada, x)" + ")" * 10_000,
+        ["nested deeper than 100"],
+    ),
     "10,000 negations": ("?x : parent(Ada, x) & " + "!" * 10_000 + "likes(x, Go)", ["nested deeper than 100"]),
     "not Unicode": ("?x : parent(\udcff, x)", ["not valid Unicode"]),
     "a NUL": ("?x : parent(\0, x)", ["unknown entity"]),
@@ -175,7 +183,7 @@ def test_the_five_closest_names_are_offered(command: Command) -> None:
         (["ask", "family.tsv"], "give at least one graph, then the question"),
         (["convert", "family.tsv"], "give the graphs to read, then the file to write"),
         (["info"], "Missing argument"),
-        (["ask", "family.tsv", QUESTION, "--top", "many"], "'many'"),
+        (["ask", "family.tsv", QUESTION, "--top", "many"], "Invalid value for '--top'"),
         (["ask", "family.tsv", QUESTION, "--unheard-of"], "No such option"),
         (["nonsense"], "No such command 'nonsense'"),
     ],
@@ -192,7 +200,9 @@ def test_no_answer_at_all_cannot_be_asked_for(command: Command, family_file: str
 
 
 def test_an_unknown_method_lists_the_known_ones(command: Command, family_file: str) -> None:
-    assert_one_error(command("ask", family_file, QUESTION, "--method", "oracle"), "there is no method 'oracle'", "edge-type")
+    assert_one_error(
+        command("ask", family_file, QUESTION, "--method", "oracle"), "there is no method 'oracle'", "edge-type"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from torch import Tensor
-
-from unseen.graph import KnowledgeGraph
-from unseen.logic.algebra import Query
-from unseen.logic.protocols import Answerer
+from unseen.methods.calibration import Calibrated, Calibration, Curve
 from unseen.methods.edge_type import EdgeType
 from unseen.methods.exact import Exact
 from unseen.methods.known_facts import KnownFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from torch import Tensor
+
+    from unseen.graph import KnowledgeGraph
+    from unseen.logic.algebra import Query
+    from unseen.logic.protocols import Answerer, Estimator
 
 RELATION_NAMES = ("r0", "r1", "r2")
 """The relations of the graphs of the suite; a method that learns per relation learns these."""
@@ -40,7 +45,7 @@ class MethodCase:
 class Estimated:
     """The probabilities of a method as its answers, so that they pass the suite too."""
 
-    method: EdgeType
+    method: Estimator
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Tensor:
         return self.method.estimate(graph, queries).stacked(queries)
@@ -68,12 +73,20 @@ def reloaded_weights(method: Answerer, folder: Path) -> Answerer:
     return other
 
 
+def calibrated() -> Calibrated:
+    """A method with made-up curves of probability."""
+    curve = Curve("temperature", (-24.0, 0.0, 24.0), (0.0, 0.25, 1.0))
+    return Calibrated(EdgeType(), Calibration({"p1": curve, "p2": curve, "n1": curve}))
+
+
 METHODS = [
     MethodCase("exact", Exact),
     MethodCase("edge-type", EdgeType),
     MethodCase("edge-type probabilities", lambda: Estimated(EdgeType())),
     MethodCase("known facts over edge-type", lambda: KnownFacts(EdgeType())),
     MethodCase("known facts over exact", lambda: KnownFacts(Exact(), ceiling=0.5)),
+    MethodCase("calibrated edge-type", calibrated),
+    MethodCase("calibrated probabilities", lambda: Estimated(calibrated())),
     MethodCase("gnn-qe", lambda: gnn_qe(known_facts=False), knows_new_relations=False, reload=reloaded_weights),
     MethodCase("gnn-qe with known facts", gnn_qe, knows_new_relations=False, reload=reloaded_weights),
 ]

@@ -31,6 +31,8 @@ def named_graph(
     edges: list[tuple[str, str, str]], entities: tuple[str, ...], relations: tuple[str, ...]
 ) -> KnowledgeGraph:
     """The graph of named triples over a whole vocabulary, also of names that no triple has."""
-    numbered = [(entities.index(head), relations.index(relation), entities.index(tail)) for head, relation, tail in edges]
+    numbered = [
+        (entities.index(head), relations.index(relation), entities.index(tail)) for head, relation, tail in edges
+    ]
     columns = np.array(numbered, np.int32).reshape(-1, 3).T
     return KnowledgeGraph(*columns, Vocabulary.of(entities, relations))

@@ -211,7 +211,8 @@ def test_a_graph_shows_its_size(family: KnowledgeGraph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heads", "relations", "tails"), [([3], [0], [1]), ([-1], [0], [1]), ([0], [1], [1]), ([0], [0], [3]), ([2**32], [0], [1])]
+    ("heads", "relations", "tails"),
+    [([3], [0], [1]), ([-1], [0], [1]), ([0], [1], [1]), ([0], [0], [3]), ([2**32], [0], [1])],
 )
 def test_an_id_that_has_no_name_is_refused(heads: list[int], relations: list[int], tails: list[int]) -> None:
     with pytest.raises(GraphError, match="an id lies outside"):

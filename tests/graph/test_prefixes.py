@@ -116,7 +116,9 @@ def test_an_iri_that_rdf_can_hold_is_its_own_iri(iri: str) -> None:
     assert iri_of(iri) == iri
 
 
-@pytest.mark.parametrize("name", ["http://a/b c", "http://a/<b>", 'http://a/"', "http://a/{b}", "urn:a\\b", "http://a\n"])
+@pytest.mark.parametrize(
+    "name", ["http://a/b c", "http://a/<b>", 'http://a/"', "http://a/{b}", "urn:a\\b", "http://a\n"]
+)
 def test_what_looks_like_an_iri_but_cannot_stand_in_rdf_is_escaped(name: str) -> None:
     assert iri_of(name).startswith(PLAIN_NAMESPACE)
     assert key_of(iri_of(name)) == name

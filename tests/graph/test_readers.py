@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -130,6 +132,22 @@ def test_older_versions_of_arrow_read_the_same(tmp_path: Path, monkeypatch: pyte
     graph = read(tmp_path, "graph.tsv", "".join("\t".join(t) + "\n" for t in triples)).graph
     assert keyed_triples(graph) == list(dict.fromkeys(triples))
     assert graph.vocabulary.entities.keys.to_pylist() == by_first_appearance(triples)[0]
+
+
+def test_many_threads_may_read_at_once(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "graph.tsv", "".join(f"e{i % 997}\tr{i % 7}\te{i % 1009}\n" for i in range(200_000)))
+    with ThreadPoolExecutor(12) as pool:
+        counts = {result.graph.num_triples for result in pool.map(read_graph, [path] * 24)}
+    assert len(counts) == 1
+
+
+def test_one_thread_for_files_is_enough(tmp_path: Path) -> None:
+    path = file_of(tmp_path, "graph.tsv", "a\tr\tb\n" * 100_000)
+    code = f"from unseen.graph.readers import read_graph; print(read_graph({str(path)!r}).report.triples)"
+    environment = os.environ | {"ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", code]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=60)
+    assert finished.stdout == "100000\n"
 
 
 def test_iris_in_a_table_get_short_names(tmp_path: Path) -> None:

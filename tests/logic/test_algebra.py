@@ -129,9 +129,9 @@ def test_binding_keeps_variables_and_reports_unknown_names(family: KnowledgeGrap
 
 
 @pytest.mark.parametrize("wrap", [Not, lambda q: And((q,)), lambda q: Or((q, q)), lambda q: Project("r", q)])
-def test_a_query_nested_ten_thousand_deep_is_refused_when_it_is_built(wrap: type[Not]) -> None:
+def test_a_query_nested_too_deeply_cannot_even_be_built(wrap: type[Not]) -> None:
     query: Query = Anchor("a")
+    while query.depth < MAX_DEPTH:
+        query = wrap(query)
     with pytest.raises(QueryRefused, match="nested deeper than 100 levels"):
-        for _ in range(10_000):
-            query = wrap(query)
-    assert query.depth == MAX_DEPTH
+        wrap(query)

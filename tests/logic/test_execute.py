@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import Float, Int
 from torch import Tensor
 
 from tests.graph.graphs import named_graph
 from tests.logic.brute_force import answer_set
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, shaped_queries, triples
 from unseen.errors import QueryRefused
-from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, bind
 from unseen.logic.execute import execute, projection_levels
 from unseen.logic.fuzzy import GOEDEL, LOGICS, PRODUCT, Logic
@@ -23,6 +22,11 @@ from unseen.logic.protocols import Projector
 from unseen.logic.shapes import SHAPES
 from unseen.methods.exact import Exact
 from unseen.methods.known_facts import follow_edges
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+
+    from unseen.graph import KnowledgeGraph
 
 Triples = list[tuple[str, str, str]]
 
@@ -205,7 +209,7 @@ class TestBestBindings:
 
 
 def test_shapes_in_signatures_are_checked_here(family: KnowledgeGraph) -> None:
-    with pytest.raises(Exception, match="(?s)sets|relations|batch"):
+    with pytest.raises(Exception, match=r"(?s)sets|relations|batch"):
         follow_edges(family, torch.zeros(2, 7), torch.zeros(3, dtype=torch.int64))
-    with pytest.raises(Exception, match="(?s)sets"):
+    with pytest.raises(Exception, match=r"(?s)sets"):
         Exact().project(family, torch.zeros(7), torch.zeros(1, dtype=torch.int64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,9 @@ from tests.logic.strategies import ENTITIES, queries, triples
 from unseen.errors import QueryRefused
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, walk
 from unseen.logic.rewrite import disjunctive_normal_form, flatten, push_negation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 A, B, C = (Project("r", Anchor(name)) for name in "abc")
 Triples = list[tuple[str, str, str]]

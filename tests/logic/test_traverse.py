@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,11 +13,13 @@ from tests.graph.graphs import graph_of, named_graph
 from tests.logic.brute_force import answer_set
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, shaped_queries, triples
 from unseen.errors import QueryRefused
-from unseen.graph import KnowledgeGraph
 from unseen.logic import traverse
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, bind
 from unseen.logic.traverse import Traversal, answers, step
 from unseen.logic.variables import inner_variables, with_variables
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
 
 Triples = list[tuple[str, str, str]]
 NUM_ENTITIES, NUM_EDGES = 2000, 3000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 
 import pytest
@@ -110,10 +111,8 @@ NESTED = st.recursive(
 
 @given(NESTED)
 def test_reading_any_nest_of_tuples_gives_a_query_or_an_error_for_the_user(nested: object) -> None:
-    try:
+    with contextlib.suppress(QueryError):
         assert isinstance(from_tuple(nested), Query)
-    except QueryError:
-        pass
 
 
 @pytest.mark.parametrize("wrap", [lambda q: (q,), lambda q: (q, (1,)), lambda q: (q, q), lambda q: (q, U)])

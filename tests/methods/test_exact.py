@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 
 from tests.graph.graphs import named_graph
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, triples
-from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, And, Not, Project, Query, bind
 from unseen.logic.traverse import answers
 from unseen.methods.exact import Exact
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
 
 Triples = list[tuple[str, str, str]]
 

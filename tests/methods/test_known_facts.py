@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 import torch
@@ -13,10 +13,14 @@ from torch import Tensor
 
 from tests.graph.graphs import named_graph
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, shaped_queries, triples
-from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project, Query, bind
 from unseen.logic.traverse import Traversal
 from unseen.methods.known_facts import KnownFacts, KnownFactsProjector, follow_edges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unseen.graph import KnowledgeGraph
 
 Triples = list[tuple[str, str, str]]
 SCORES = st.sampled_from([0.0, 1.0]) | st.floats(0, 1, width=32)

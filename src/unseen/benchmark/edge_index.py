@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 
+PACKED_BITS = 63
+"""Edges are sorted as plain numbers where so many bits suffice for one."""
+
+
 class EdgeIndex(NamedTuple):
     """Groups by (entity, directed relation), the same groups by relation, and who exists in either graph.
 
@@ -123,8 +127,27 @@ def _sorted_edges(graph: KnowledgeGraph, missing: NDArray[np.bool_]) -> tuple[Id
     directions = np.array([[directed_relation(r, way) for r in range(graph.num_relations)] for way in (False, True)])
     relations = directions[:, graph.relations].ravel().astype(np.int32)
     both = np.concatenate([missing, missing])
+    entity_bits, relation_bits = graph.num_entities.bit_length(), (2 * graph.num_relations).bit_length()
+    if 2 * entity_bits + relation_bits + 1 <= PACKED_BITS:
+        return _sorted_packed((sources, relations, both, targets), (entity_bits, relation_bits))
     order = np.lexsort((targets, both, relations, sources))
     return sources[order], relations[order], both[order], targets[order]
+
+
+def _sorted_packed(
+    columns: tuple[Ids, Ids, NDArray[np.bool_], Ids], bits: tuple[int, int]
+) -> tuple[Ids, Ids, NDArray[np.bool_], Ids]:
+    """The same order by sorting one number an edge, which is several times as fast as sorting an order of edges."""
+    sources, relations, missing, targets = columns
+    entity_bits, relation_bits = bits
+    packed = sources.astype(np.int64) << relation_bits | relations
+    packed = (packed << 1 | missing) << entity_bits | targets
+    packed.sort()
+    targets = (packed & ((1 << entity_bits) - 1)).astype(np.int32)
+    packed >>= entity_bits
+    missing, pairs = (packed & 1).astype(bool), packed >> 1
+    sources = (pairs >> relation_bits).astype(np.int32)
+    return sources, (pairs & ((1 << relation_bits) - 1)).astype(np.int32), missing, targets
 
 
 def _changes(column: Ids) -> NDArray[np.bool_]:

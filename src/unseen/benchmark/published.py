@@ -117,7 +117,8 @@ def _manifest(dataset: Dataset, source: dict[str, str]) -> dict[str, Any]:
 def export_dataset(dataset: Dataset, path: str | Path, form: str) -> list[str]:
     """Write a dataset in a published format, as a folder, or as an archive if the name ends in .zip.
 
-    The answer says what had to be left out. The formats are pickles by definition: this is the one place where the project writes any.
+    The answer says what had to be left out. The formats are pickles by definition: nowhere else does the project write
+    any.
     """
     if form not in FORMATS:
         raise DatasetError(f"there is no format {form!r}; available: {', '.join(FORMATS)}", path=path)

@@ -38,7 +38,8 @@ def read_betae(archive: Archive, name: str, graph_files: Sequence[Path]) -> Data
     """The dataset of a BetaE folder; `graph_files` are its training, validation and test edges where it has none."""
     split, limits, notes = read_transductive(archive, graph_files)
     tables = {side: read_tables(archive, side, limits)[0] for side in SPLITS}
-    return Dataset(name, split, tables, {}, {"kind": "transductive", "answers": "published", "notes": notes})
+    about = {"kind": "transductive", "answers": "published", **({"notes": notes} if notes else {})}
+    return Dataset(name, split, tables, {}, about)
 
 
 def read_transductive(archive: Archive, graph_files: Sequence[Path]) -> tuple[InductiveSplit, Limits, list[str]]:
@@ -111,7 +112,9 @@ def betae_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Every file of the folder, and its content in pieces."""
     refuse_without_shapes(dataset)
     numbering = Numbering(dataset.vocabulary.num_directed_relations, in_blocks=False)
-    yield from graph_and_name_files(dataset, numbering, ("id2ent", "ent2id", "id2rel", "rel2id"))
+    names = dataset.vocabulary.relations.keys.to_pylist()
+    directed = [sign + name for name in names for sign in "+-"]
+    yield from graph_and_name_files(dataset, numbering, directed, ("id2ent", "ent2id", "id2rel", "rel2id"))
     for side, tables in dataset.tables.items():
         yield f"{side}-queries.pkl", query_file(tables, numbering)
         if side == "train":
@@ -122,13 +125,12 @@ def betae_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:
 
 
 def graph_and_name_files(
-    dataset: Dataset, numbering: Numbering, names: tuple[str, str, str, str]
+    dataset: Dataset, numbering: Numbering, relations: list[str], names: tuple[str, str, str, str]
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The three parts of the graph, names of entities and directed relations, and counts."""
     for side, edges in zip(SPLITS, transductive_parts(dataset), strict=True):
         yield f"{side}.txt", [written_triples(edges, numbering)]
     entities = dataset.vocabulary.entities.keys.to_pylist()
-    relations = [sign + name for name in dataset.vocabulary.relations.keys.to_pylist() for sign in "+-"]
     for column, (to_name, to_id) in ((entities, names[:2]), (relations, names[2:])):
         yield f"{to_name}.pkl", name_file(column)
         yield f"{to_id}.pkl", id_file(column)

@@ -85,10 +85,10 @@ def forward_edges(triples: Triples, numbering: Numbering, num_entities: int, pat
 
 
 def written_triples(edges: Edges, numbering: Numbering) -> bytes:
-    """The lines of a file: all edges forwards, then all backwards in the same order."""
+    """The lines of a file: all edges forwards, then all backwards in the same order; no line end after the last."""
     relations = edges[:, 1].astype(np.int64)
     forward, backward = numbering.join(relations, False), numbering.join(relations, True)
     rows = np.concatenate(
         [np.stack([edges[:, 0], forward, edges[:, 2]], axis=1), np.stack([edges[:, 2], backward, edges[:, 0]], axis=1)]
     )
-    return "".join(f"{head}\t{relation}\t{tail}\n" for head, relation, tail in rows.tolist()).encode()
+    return "\n".join(f"{head}\t{relation}\t{tail}" for head, relation, tail in rows.tolist()).encode()

@@ -13,6 +13,7 @@ import numpy as np
 from unseen.benchmark.published_structures import Numbering, Structure, shape_of_structure, slots_in_place
 from unseen.benchmark.query_table import QueryTable, Ragged
 from unseen.benchmark.restricted_pickle import NotIds, Pickled
+from unseen.benchmark.rows import first_shared
 from unseen.errors import DatasetError, QueryError
 
 if TYPE_CHECKING:
@@ -62,17 +63,24 @@ def read_tables(archive: Archive, split: str, limits: Limits) -> tuple[dict[str,
     if file is None:
         return {}, {}
     listed = _listed(archive.pickled(file))
-    if split == "train":
-        easy, hard = _answers(archive, "train", split, listed, limits), None
-    else:
-        easy, hard = (_answers(archive, kind, split, listed, limits) for kind in ("easy", "hard"))
+    easy = _answers(archive, "train" if split == "train" else "easy", split, listed, limits)
+    hard = [Ragged.empty(len(rows)) for rows in easy]
+    if split != "train":
+        hard = _answers(archive, "hard", split, listed, limits)
     tables = {}
-    for place, queries in enumerate(listed):
-        nothing = Ragged.empty(len(queries.ids))
+    for queries, known, missing in zip(listed, easy, hard, strict=True):
+        _check_disjoint(queries, known, missing, archive.path(file))
         slots = published_to_slots(queries, limits, archive.path(file))
-        tables[queries.shape.name] = QueryTable(queries.shape, slots, easy[place], hard[place] if hard else nothing)
+        tables[queries.shape.name] = QueryTable(queries.shape, slots, known, missing)
     lists = {side: _lists(archive, side, listed, limits) for side in ("valid", "test")} if split == "train" else {}
     return tables, lists
+
+
+def _check_disjoint(queries: Listed, easy: Ragged, hard: Ragged, path: Path) -> None:
+    row = first_shared(easy, hard)
+    if row is not None:
+        query = slots_in_place(queries.structure, queries.ids[row].tolist())
+        raise DatasetError(f"the query {query} has an answer that is both easy and hard", path=path)
 
 
 def _name(archive: Archive, kind: str, split: str) -> str | None:

@@ -59,7 +59,7 @@ def read_query2box(archive: Archive, name: str, graph_files: Sequence[Path]) -> 
         for kind, (shape, _, _) in TYPES.items():
             if f"{side}_triples_{kind}.pkl" in archive:
                 tables[side][shape] = _table(archive, side, kind, limits, dataset, notes)
-    return dataset.with_queries(tables, {}, notes=notes)
+    return dataset.with_queries(tables, {}, **({"notes": notes} if notes else {}))
 
 
 def _table(archive: Archive, side: str, kind: str, limits: Limits, dataset: Dataset, notes: list[str]) -> QueryTable:
@@ -117,7 +117,9 @@ def _answers(archive: Archive, file: str, listed: Listed, limits: Limits) -> Rag
 def query2box_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Every file of the folder, and its content in pieces; shapes with negation have no place in it."""
     numbering = Numbering(dataset.vocabulary.num_directed_relations, in_blocks=False)
-    yield from graph_and_name_files(dataset, numbering, ("ind2ent", "ent2ind", "ind2rel", "rel2ind"))
+    names = dataset.vocabulary.relations.keys.to_pylist()
+    directed = [name + ending for name in names for ending in ("", "_reverse")]
+    yield from graph_and_name_files(dataset, numbering, directed, ("ind2ent", "ent2ind", "ind2rel", "rel2ind"))
     for side, tables in dataset.tables.items():
         for kind, (shape, _, _) in TYPES.items():
             if shape in tables:

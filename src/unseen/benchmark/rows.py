@@ -23,6 +23,16 @@ def union(left: Ragged, right: Ragged) -> Ragged:
     return _rows(np.union1d(_keys(left), _keys(right)), len(left))
 
 
+def first_shared(left: Ragged, right: Ragged) -> int | None:
+    """The first row in which both have the same id."""
+    keys, other = _keys(left), _keys(right)
+    places = np.searchsorted(keys, other)
+    if len(keys) == 0:
+        return None
+    shared = np.flatnonzero(keys[np.minimum(places, len(keys) - 1)] == other)
+    return int(other[shared[0]] >> 32) if len(shared) else None
+
+
 def _keys(rows: Ragged) -> NDArray[np.int64]:
     """Row number and id in one number."""
     return np.repeat(np.arange(len(rows), dtype=np.int64), rows.lengths) << 32 | rows.values

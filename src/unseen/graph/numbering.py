@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = np.iinfo(np.int32).max
 BATCHES_AHEAD = 6
+_ONE_AT_A_TIME = Lock()
+"""Many plans at once would take all of Arrow's threads for files and wait for each other for ever."""
+
 _NAMED_PLACES = pa.schema([("name", pa.string()), ("place", pa.uint32())])
 
 
@@ -67,7 +70,7 @@ def _grouped(batches: Iterator[pa.RecordBatch]) -> pa.Table:
     reader = pa.RecordBatchReader.from_batches(_NAMED_PLACES, _ahead(batches, stopped))
     lists = acero.AggregateNodeOptions([("place", "hash_list", None, "places")], ["name"])
     plan = acero.Declaration.from_sequence([_source_of(reader), acero.Declaration("aggregate", lists)])
-    with ThreadPoolExecutor(1) as pool:
+    with _ONE_AT_A_TIME, ThreadPoolExecutor(1) as pool:
         try:
             return pool.submit(plan.to_table, use_threads=False).result()
         finally:
@@ -84,8 +87,12 @@ def _ahead(batches: Iterator[pa.RecordBatch], stopped: Event) -> Iterator[pa.Rec
 
 
 def _source_of(reader: pa.RecordBatchReader) -> acero.Declaration:
-    """The batches as the source of a plan; before pyarrow 26 only through a dataset, a little slower."""
-    if hasattr(acero, "RecordBatchReaderSourceNodeOptions"):
+    """The batches as the source of a plan.
+
+    The quick way needs pyarrow 26 and one of Arrow's threads for files, of which the reader needs another; the other
+    way, through a dataset, needs neither.
+    """
+    if hasattr(acero, "RecordBatchReaderSourceNodeOptions") and pa.io_thread_count() > 1:
         return acero.Declaration("record_batch_reader_source", acero.RecordBatchReaderSourceNodeOptions(reader))
     from pyarrow.dataset import InMemoryDataset
 

@@ -26,7 +26,7 @@ class ReadyStep:
 
     kind: type[Query]
     operands: tuple[Int[Tensor, " row"], ...]
-    values: Int[Tensor, " row"]
+    values: Int[Tensor, " value"]
     of_projection: tuple[Walks, RelationTable] | None = None
 
     @property

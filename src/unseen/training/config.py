@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields, replace
+from dataclasses import Field, asdict, dataclass, field, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
@@ -82,9 +82,7 @@ class TrainingConfig:
     tensorboard: bool = setting(False, "Write TensorBoard logs too; needs the package tensorboard.")
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for each in fields(self):
-            object.__setattr__(self, each.name, _checked(each, hints[each.name], getattr(self, each.name)))
+        _checked_values(type(self), asdict(self))
         parsed_weights(self.type_weights)
 
 
@@ -119,7 +117,7 @@ def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "t
             close = get_close_matches(key, known, 1)
             hint = f"; did you mean {close[0]}?" if close else f"; there are: {', '.join(known)}"
             raise ConfigError(f"{source}: there is no setting {key!r}{hint}")
-    return kind(**dict(values))
+    return kind(**_checked_values(kind, values))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -144,7 +142,7 @@ def write_toml(config: TrainingConfig, path: Path) -> None:
 
 def resumed(old: Config, overrides: Mapping[str, Any]) -> Config:
     """The settings of a run that goes on with some of them changed."""
-    new = replace(old, **overrides)
+    new = from_mapping(type(old), asdict(old) | dict(overrides))
     for name in FIXED:
         if getattr(old, name, None) != getattr(new, name, None):
             raise ConfigError(f"{name} cannot change when a run is resumed: it was {getattr(old, name)!r}")
@@ -163,6 +161,14 @@ def parsed_weights(texts: tuple[str, ...]) -> dict[str, float]:
         if not weights[name] >= 0:
             raise ConfigError(f"type_weights: {text!r} is negative")
     return weights
+
+
+def _checked_values(kind: type[TrainingConfig], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values in the types of their settings."""
+    hints = get_type_hints(kind)
+    return {
+        each.name: _checked(each, hints[each.name], values[each.name]) for each in fields(kind) if each.name in values
+    }
 
 
 def _checked(each: Field[Any], kind: Any, value: Any) -> Any:

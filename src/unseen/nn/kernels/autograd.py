@@ -8,7 +8,7 @@ The extremes add one term per node and column, at the edge that attained them, s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool
@@ -39,6 +39,7 @@ class Arguments(NamedTuple):
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
+@runtime_checkable
 class Backend(Protocol):
     """Kernels on contiguous tensors."""
 

@@ -1,0 +1,212 @@
+"""`unseen split`, `dataset import`, `dataset export` and `download`: where benchmarks come from, and where they go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from unseen.benchmark.dataset import Dataset
+
+_OUTPUT = typer.Option("--output", "-o", help="The dataset folder to write.", show_default=False)
+_FORCE = typer.Option("--force", help="Replace a dataset that is there already.")
+_NAME = typer.Option(help="What the dataset is called; by default after the file or folder.", show_default=False)
+_JSON = typer.Option("--json", help="Print JSON.")
+
+
+def split(
+    graphs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="GRAPH...", help="Files that together make one graph, or `countries`.", show_default=False
+        ),
+    ],
+    output: Annotated[Path, _OUTPUT],
+    ratio: Annotated[
+        float,
+        typer.Option(help="Entities at inference in percent of those in training: 101 to 1000.", show_default=True),
+    ] = 175,
+    seed: Annotated[int, typer.Option(help="Seed of the random draw; 42 gives the published splits.")] = 42,
+    disjoint: Annotated[
+        bool, typer.Option("--disjoint", help="Training and inference graphs share no entity at all.")
+    ] = False,
+    name: Annotated[str | None, _NAME] = None,
+    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
+    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
+    force: Annotated[bool, _FORCE] = False,
+    as_json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Split a graph for inductive questions: at validation and test it has entities that training never saw.
+
+    Of the edges of new entities 15 % are hidden, to be predicted. The order of the files matters to the seed: with
+    FB15k-237's train, valid and test in this order, seed 42 gives the published graphs of 122, 175 and 550 %.
+
+    \b
+    Examples:
+      unseen split train.tsv valid.tsv test.tsv --ratio 175 -o fb-175
+      unseen split countries --ratio 150 --disjoint -o countries-150
+    """
+    from unseen.benchmark.dataset import Dataset
+    from unseen.benchmark.split import inductive_split, training_share
+    from unseen.cli.console import read
+
+    training_share(ratio)
+    _check_free(output, force)
+    graph = read(graphs, literals=literals, skip_errors=skip_errors)
+    parts = inductive_split(graph, ratio, seed, disjoint)
+    about = {"kind": "disjoint" if disjoint else "inductive", "ratio": ratio, "seed": seed}
+    dataset = Dataset(name or output.resolve().name, parts, manifest=about)
+    dataset.save(output)
+    _tell(dataset, output, as_json)
+
+
+def import_(
+    source: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A folder, .zip or .npz file of a benchmark.", show_default=False)
+    ],
+    output: Annotated[Path, _OUTPUT],
+    graph: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Training, validation and test triples with names, in this order (three times --graph).",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        str | None, typer.Option(help="Which folder of an archive that holds several.", show_default=False)
+    ] = None,
+    name: Annotated[str | None, _NAME] = None,
+    force: Annotated[bool, _FORCE] = False,
+    as_json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Turn a published benchmark into a dataset folder: InductiveQE, BetaE, Query2Box, or .npz without answers.
+
+    Pickles are read as plain data only: a file that asks for anything else is refused before anything runs. Where there
+    are no answers they are computed. `--graph` gives a Query2Box or BetaE folder the graph it comes without, and an
+    InductiveQE archive the names of its entities.
+
+    \b
+    Examples:
+      unseen dataset import 175.zip -o iqe-175
+      unseen dataset import KG_data.zip --folder FB15k-237-betae -o betae
+      unseen dataset import q2b.zip --graph train.tsv --graph valid.tsv --graph test.tsv -o q2b
+    """
+    from unseen.benchmark.published import import_dataset
+    from unseen.cli.console import note, progress_bar
+
+    _check_free(output, force)
+    with progress_bar("answering", unit="queries") as progress:
+        dataset = import_dataset(source, graph_files=graph or (), folder=folder, name=name, progress=progress)
+    dataset.save(output)
+    for remark in dataset.manifest.get("notes", ()):
+        note(f"{source}: {remark}")
+    _tell(dataset, output, as_json)
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="The folder, .zip or .npz file to write.", show_default=False),
+    ],
+    form: Annotated[str, typer.Option("--format", help="inductiveqe, betae, query2box or npz.")] = "inductiveqe",
+) -> None:
+    """Write a dataset in a published format, for programs that read nothing else.
+
+    All of these but npz are made of pickle files, the only ones that unseen ever writes.
+
+    \b
+    Examples:
+      unseen dataset export fb-175 -o 175.zip
+      unseen dataset export fb-175 --format npz -o 175.npz
+    """
+    from unseen.benchmark.dataset import Dataset
+    from unseen.benchmark.published import export_dataset
+    from unseen.cli.console import note
+
+    for remark in export_dataset(Dataset.open(folder), output, form):
+        note(remark)
+    note(f"wrote {output}")
+
+
+def download(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Which one; none lists them all.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The folder to put it in; by default its name.")
+    ] = None,
+    as_json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Fetch a public dataset by name: continued where it broke off, and checked before it takes its name.
+
+    \b
+    Examples:
+      unseen download
+      unseen download inductiveqe-175
+      unseen download fb15k-237 -o data/fb15k-237
+    """
+    from unseen.benchmark.download import SETS
+    from unseen.benchmark.download import download as fetch_all
+    from unseen.cli.console import note, progress_bar, write_json
+
+    if name is None:
+        _list_sets(as_json)
+        return
+    folder = output or Path(name)
+    with progress_bar(f"fetching {name}") as progress:
+        files = fetch_all(name, folder, progress)
+    if as_json:
+        write_json({"name": name, "files": [str(file) for file in files]})
+        return
+    for file in files:
+        typer.echo(str(file))
+    note(f"next: {SETS[name].next_step.format(folder=folder)}")
+
+
+def _list_sets(as_json: bool) -> None:
+    from unseen.benchmark.download import SETS
+    from unseen.cli.console import write_json
+
+    if as_json:
+        write_json({name: {"title": entry.title, "urls": [f.url for f in entry.files]} for name, entry in SETS.items()})
+        return
+    width = max(map(len, SETS))
+    for name, entry in SETS.items():
+        typer.echo(f"{name:<{width}}  {entry.title}")
+
+
+def _check_free(output: Path, force: bool) -> None:
+    """Refuse to write over anything, unless told to; before any work is done."""
+    from unseen.errors import DatasetError
+
+    if not force and output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise DatasetError("is there already; choose another folder, or say --force to replace a dataset", path=output)
+
+
+def _tell(dataset: Dataset, output: Path, as_json: bool) -> None:
+    """What a dataset holds, on one line or as JSON."""
+    from unseen.cli.console import note, write_json
+
+    counts = _counts(dataset)
+    if as_json:
+        write_json({"folder": str(output), **counts})
+        return
+    sides = ", ".join(f"{side} {counts['candidates'][side]:,}" for side in counts["candidates"])
+    note(f"wrote {output}: {counts['relations']:,} relations; entities: {sides}; {counts['queries']:,} queries")
+
+
+def _counts(dataset: Dataset) -> dict[str, Any]:
+    from unseen.benchmark.dataset import SPLITS
+
+    return {
+        "name": dataset.name,
+        "entities": dataset.vocabulary.num_entities,
+        "relations": dataset.vocabulary.num_relations,
+        "candidates": {split: len(dataset.candidates(split)) for split in SPLITS},
+        "observed": {split: dataset.observed(split).num_triples for split in SPLITS},
+        "complete": {split: dataset.complete(split).num_triples for split in SPLITS},
+        "queries": sum(len(table) for tables in dataset.tables.values() for table in tables.values()),
+    }

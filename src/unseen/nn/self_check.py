@@ -1,0 +1,169 @@
+"""Whether the kernels compute what the reference defines, on this machine, and how fast.
+
+The reference runs in float64 on the same inputs. Statistics are compared on normal random numbers; gradients on normal
+random numbers rounded to eighths, whose products are exact in every type, so that equal extremes, of which there are
+then many, are equal in all types and the rule for ties decides.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from unseen.nn.kernels import EdgeViews, available, relational_statistics
+from unseen.nn.kernels.definitions import MESSAGES, Implementation, Inputs, Message
+
+TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 1e-2}
+"""Largest relative error ‖result - reference‖ / ‖reference‖ that rounding explains."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How far an implementation is from the reference: the largest relative error of any statistic or gradient."""
+
+    implementation: Implementation
+    message: Message
+    dtype: str
+    masked: bool
+    error: float
+    gradient_error: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Milliseconds of the four statistics on a random graph; the best of several calls."""
+
+    implementation: Implementation
+    edges: int
+    columns: int
+    forward: float
+    forward_backward: float
+
+
+def power_law_edges(
+    size: tuple[int, int], count: int, *, device: torch.device | str, seed: int, chunk_edges: int | None = None
+) -> EdgeViews:
+    """About `count` random directed edges over `size` nodes and relations, degrees falling by a power law.
+
+    The first relation and the last nodes have no edges. With 14,505 nodes and 544,230 edges the largest degree is near
+    10,000, as in FB15k-237.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    nodes, relations = max(size[0] * 9 // 10, 1), max(size[1] - 1, 1)
+    order = torch.randperm(nodes, generator=generator)
+    weights = torch.arange(1, nodes + 1, dtype=torch.float64) ** -0.7
+    ends = [order[torch.multinomial(weights, count, True, generator=generator)] for _ in range(2)]
+    kinds = torch.randint(size[1] - relations, size[1], (count,), generator=generator)
+    triples: Tensor = torch.unique(torch.stack([ends[0], kinds, ends[1]]), dim=1)  # type: ignore[no-untyped-call]
+    return EdgeViews.from_edges(*triples, size=size, device=device, chunk_edges=chunk_edges)
+
+
+def comparisons(
+    edges: EdgeViews, dtypes: tuple[torch.dtype, ...], *, columns: tuple[int, int] = (3, 8), seed: int = 0
+) -> Iterator[Comparison]:
+    """Every implementation on the edges' device against the reference, for every message, with and without a mask."""
+    generator = torch.Generator(edges.device).manual_seed(seed)
+    mask = torch.rand(edges.num_edges, device=edges.device, generator=generator) < 0.7
+    for implementation in available(edges.device)[1:]:
+        for dtype in dtypes:
+            for message in MESSAGES:
+                for edge_mask in (None, mask):
+                    inputs = _draw(edges, columns, dtype, generator)
+                    yield _compared(edges, inputs, message, edge_mask, implementation)
+
+
+def speeds(device: torch.device | str = "cpu", *, count: int = 20_000, repeats: int = 3) -> list[Speed]:
+    """How fast each implementation is on a power-law graph of `count` edges, 8 x 32 columns of float32."""
+    edges = power_law_edges((count // 20, 400), count, device=device, seed=1)
+    inputs = _draw(edges, (8, 32), torch.float32, torch.Generator(edges.device).manual_seed(1))
+    return [_speed(edges, inputs, name, repeats) for name in available(device)]
+
+
+def _compared(
+    edges: EdgeViews,
+    inputs: Inputs,
+    message: Message,
+    edge_mask: Bool[Tensor, " edge"] | None,
+    implementation: Implementation,
+) -> Comparison:
+    double: Inputs = (inputs[0].double(), inputs[1].double(), inputs[2].double())
+    found = relational_statistics(edges, *inputs, message=message, edge_mask=edge_mask, implementation=implementation)
+    truth = relational_statistics(edges, *double, message=message, edge_mask=edge_mask, implementation="reference")
+    error = max(_distance(ours, theirs) for ours, theirs in zip(found, truth, strict=True))
+    rounded = tuple((value * 8).round() / 8 for value in inputs)
+    upstream = [(torch.randn_like(value) * 8).round() / 8 for value in truth]
+    grads = _gradients(edges, rounded, message, edge_mask, implementation, upstream)
+    truths = _gradients(edges, tuple(value.double() for value in rounded), message, edge_mask, "reference", upstream)
+    gradient_error = max(_distance(ours, theirs) for ours, theirs in zip(grads, truths, strict=True))
+    dtype = inputs[0].dtype
+    passed = error <= TOLERANCE[dtype] and gradient_error <= TOLERANCE[dtype]
+    name = str(dtype).removeprefix("torch.")
+    return Comparison(implementation, message, name, edge_mask is not None, error, gradient_error, passed)
+
+
+def _gradients(
+    edges: EdgeViews,
+    inputs: tuple[Tensor, ...],
+    message: Message,
+    edge_mask: Tensor | None,
+    implementation: Implementation,
+    upstream: list[Tensor],
+) -> tuple[Tensor, ...]:
+    leaves = [value.clone().requires_grad_() for value in inputs]
+    results = relational_statistics(
+        edges, leaves[0], leaves[1], leaves[2], message=message, edge_mask=edge_mask, implementation=implementation
+    )
+    return torch.autograd.grad(results, leaves, [g.to(r.dtype) for g, r in zip(upstream, results, strict=True)])
+
+
+def _distance(ours: Float[Tensor, "row batch dim"], theirs: Float[Tensor, "row batch dim"]) -> float:
+    """‖ours - theirs‖ / ‖theirs‖; infinite if ours has a NaN."""
+    if theirs.numel() == 0:
+        return 0.0
+    scale = theirs.norm().clamp(min=1e-30)
+    return float(((ours.double() - theirs).norm() / scale).nan_to_num(nan=float("inf")))
+
+
+def _draw(edges: EdgeViews, columns: tuple[int, int], dtype: torch.dtype, generator: torch.Generator) -> Inputs:
+    sizes = (edges.num_nodes, edges.num_relations, edges.num_nodes)
+    drawn = [torch.randn(size, *columns, device=edges.device, generator=generator).to(dtype) for size in sizes]
+    return drawn[0], drawn[1], drawn[2]
+
+
+def _speed(edges: EdgeViews, inputs: Inputs, implementation: Implementation, repeats: int) -> Speed:
+    leaves = [value.clone().requires_grad_() for value in inputs]
+
+    def forward() -> None:
+        relational_statistics(edges, *inputs, implementation=implementation)
+
+    def forward_backward() -> None:
+        results = relational_statistics(edges, leaves[0], leaves[1], leaves[2], implementation=implementation)
+        torch.autograd.grad(results, leaves, list(results))
+
+    columns = inputs[0].shape[1] * inputs[0].shape[2]
+    times = [_best(work, edges.device, repeats) for work in (forward, forward_backward)]
+    return Speed(implementation, edges.num_edges, columns, times[0], times[1])
+
+
+def _best(work: Callable[[], None], device: torch.device, repeats: int) -> float:
+    """Milliseconds of the fastest of several calls, after one that compiles what has to be compiled."""
+    work()
+    times = []
+    for _ in range(repeats):
+        _wait(device)
+        start = time.perf_counter()
+        work()
+        _wait(device)
+        times.append(1000 * (time.perf_counter() - start))
+    return min(times)
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

@@ -1,0 +1,106 @@
+"""Calibration: curves that find the truth, keep the order and survive a file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+
+from unseen.errors import EvaluationError
+from unseen.logic.algebra import Anchor, And, Not, Project
+from unseen.logic.shapes import SHAPES
+from unseen.methods.calibration import (
+    Calibrated,
+    Calibration,
+    Curve,
+    Frequencies,
+    fit_curve,
+    group_of,
+    isotonic,
+    temperature,
+)
+from unseen.methods.exact import Exact
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
+
+
+def seen(true_probability, count: int = 200_000, seed: int = 0) -> Frequencies:
+    """Entities of random membership m that are answers with `true_probability(m)`."""
+    generator = torch.Generator().manual_seed(seed)
+    memberships = torch.rand(1, count, generator=generator)
+    frequencies = Frequencies()
+    frequencies.add(memberships, torch.rand(1, count, generator=generator) < true_probability(memberships))
+    return frequencies
+
+
+@pytest.mark.parametrize("fit", [isotonic, fit_curve])
+def test_a_curve_finds_the_frequency_of_each_membership(fit) -> None:
+    truth = lambda m: m**3 * 0.8  # noqa: E731
+    curve = isotonic(seen(truth)) if fit is isotonic else fit_curve(seen(truth), seen(truth, seed=1))
+    memberships = torch.linspace(0.05, 0.95, 19)
+    assert torch.allclose(curve(memberships), truth(memberships), atol=0.03)
+
+
+def test_a_logistic_truth_is_found_exactly_by_two_numbers() -> None:
+    truth = lambda m: torch.sigmoid(0.5 * torch.logit(m.double(), eps=1e-9) - 2).to(m.dtype)  # noqa: E731
+    curve = temperature(seen(truth))
+    memberships = torch.linspace(0.05, 0.95, 19)
+    assert torch.allclose(curve(memberships), truth(memberships), atol=0.01)
+
+
+def test_the_kind_is_chosen_on_what_was_not_fitted() -> None:
+    step = lambda m: 0.1 + 0.5 * (m > 0.3)  # noqa: E731
+    assert fit_curve(seen(step), seen(step, seed=1)).kind == "isotonic"
+
+
+@pytest.mark.parametrize("fit", [isotonic, temperature])
+def test_the_order_of_entities_stays(fit) -> None:
+    curve = fit(seen(lambda m: 1 - m))
+    probabilities = curve(torch.linspace(0, 1, 101))
+    assert bool((probabilities.diff() >= 0).all())
+    assert bool(((probabilities >= 0) & (probabilities <= 1)).all())
+
+
+def test_nothing_seen_gives_a_curve_all_the_same() -> None:
+    for fit in (isotonic, temperature):
+        assert bool(fit(Frequencies())(torch.tensor([0.0, 0.5, 1.0])).isfinite().all())
+
+
+def test_queries_are_grouped_by_depth_and_negation() -> None:
+    groups = {name: group_of(shape.skeleton) for name, shape in SHAPES.items()}
+    assert {groups[name] for name in ("1p", "2i", "3i", "2u")} == {"p1"}
+    assert {groups[name] for name in ("2p", "ip", "pi", "up")} == {"p2"}
+    assert groups["3p"] == "p3"
+    assert {groups[name] for name in ("2in", "3in")} == {"n1"}
+    assert {groups[name] for name in ("inp", "pin", "pni")} == {"n2"}
+
+
+def test_a_group_that_was_not_fitted_takes_the_nearest() -> None:
+    curves = {name: Curve(name, (-25.0, 25.0), (0.0, 1.0)) for name in ("p1", "p2", "n1")}
+    calibration = Calibration(curves)
+    deep = Project(0, Project(0, Project(0, Anchor(0))))
+    assert calibration.curve_of(deep).kind == "p2"
+    assert calibration.curve_of(And((deep, Not(deep)))).kind == "n1"
+
+
+def test_a_calibration_survives_json_and_anything_else_is_refused() -> None:
+    calibration = Calibration({"p1": isotonic(seen(lambda m: m))}, {"dataset": "small"})
+    assert Calibration.from_json(json.loads(json.dumps(calibration.to_json()))) == calibration
+    for wrong in ({}, {"groups": {"p1": {}}}, {"groups": []}):
+        with pytest.raises(EvaluationError, match="not a calibration"):
+            Calibration.from_json(wrong)
+
+
+def test_answers_are_calibrated_and_inner_sets_are_not(family: KnowledgeGraph) -> None:
+    half = Calibration({"p1": Curve("half", (-25.0, 25.0), (0.25, 0.25))})
+    parent = family.vocabulary.relation_id("parent")
+    inner = Project(parent, Anchor(family.vocabulary.entity_id("Ada")))
+    outer = Project(parent, inner)
+    execution = Calibrated(Exact(), half).estimate(family, [outer])
+    assert float(execution.memberships(inner).max()) == 1
+    assert execution.stacked([outer]).numpy() == pytest.approx(np.full((1, 7), 0.25), abs=1e-5)
+    assert execution.expected_count(outer) == pytest.approx(7 * 0.25, abs=1e-4)

@@ -1,0 +1,77 @@
+"""A dataset that a tiny network learns in seconds, and a command that trains on it in a process of its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unseen.benchmark.dataset import Dataset
+from unseen.benchmark.query_table import QueryTable, Ragged
+from unseen.benchmark.split import InductiveSplit
+from unseen.graph import KnowledgeGraph, Vocabulary
+from unseen.logic.shapes import SHAPES
+from unseen.logic.traverse import answers
+
+ROOT = Path(__file__).resolve().parents[2]
+NUM_ENTITIES = 24
+TYPES = ("1p", "2p", "2i", "2in")
+TINY: dict[str, Any] = {
+    "types": TYPES,
+    "steps": 6,
+    "batch_size": 6,
+    "dim": 4,
+    "layers": 2,
+    "hidden_dim": 4,
+    "validate_every": 3,
+    "validation_queries": 5,
+    "calibration_queries": 5,
+    "checkpoint_every": 2,
+    "log_every": 1,
+    "threads": 1,
+    "device": "cpu",
+}
+
+
+def small_dataset() -> Dataset:
+    """Two relations, one the inverse of the other: a network can learn to predict what is missing."""
+    random = np.random.default_rng(0)
+    heads, tails = random.integers(0, NUM_ENTITIES, (2, 60)).astype(np.int32)
+    forward = np.stack([heads, np.zeros(60, np.int32), tails], axis=1)
+    back = np.stack([tails, np.ones(60, np.int32), heads], axis=1)
+    vocabulary = Vocabulary.of([f"e{number}" for number in range(NUM_ENTITIES)], ["leads", "follows"])
+    split = InductiveSplit(
+        vocabulary, np.concatenate([forward[:30], back[:30]]), forward[30:], back[30:], forward[:0], back[:0]
+    )
+    dataset = Dataset("small", split, manifest={"answers": "published"})
+    tables = {name: {kind: _table(dataset, name, kind) for kind in TYPES} for name in ("train", "valid")}
+    return dataset.with_queries(tables, {})
+
+
+def _table(dataset: Dataset, split: str, kind: str) -> QueryTable:
+    shape, random = SHAPES[kind], np.random.default_rng(len(split))
+    limits = {"e": NUM_ENTITIES, "r": 4}
+    slots, easy, hard = [], [], []
+    while len(slots) < 12:
+        row = [int(random.integers(limits[slot])) for slot in shape.slots]
+        known, true = (_on(graph, kind, row) for graph in (dataset.observed(split), dataset.complete(split)))
+        missing = np.setdiff1d(true, known)
+        if len(known) if split == "train" else len(missing):
+            slots, easy, hard = [*slots, row], [*easy, known], [*hard, missing]
+    return QueryTable(shape, np.array(slots, np.int32), Ragged.from_rows(easy), Ragged.from_rows(hard))
+
+
+def _on(graph: KnowledgeGraph, kind: str, row: list[int]) -> np.ndarray:
+    return np.intersect1d(answers(graph, SHAPES[kind].fill(row)), graph.connected_entities)
+
+
+def training_command(folder: Path, **settings: Any) -> list[str]:
+    """A command that trains in a fresh process."""
+    code = (
+        "from tests.training.small_world import TINY, small_dataset\n"
+        "from unseen.training.session import train\n"
+        f"train('gnn-qe', small_dataset(), {str(folder)!r}, TINY | {settings!r}, resume=True)"
+    )
+    return [sys.executable, "-c", code]

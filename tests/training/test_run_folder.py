@@ -1,0 +1,92 @@
+"""Run folders are opened by everything that answers; what is missing or damaged is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from tests.training.small_world import TINY, small_dataset
+from unseen.evaluation.evaluator import Options, evaluate
+from unseen.logic.algebra import Anchor, Project
+from unseen.methods.calibration import Calibrated
+from unseen.methods.gnn_qe import GnnQe
+from unseen.training.errors import RunFolderError
+from unseen.training.run_folder import RunFolder, open_method
+from unseen.training.session import train
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATASET = small_dataset()
+QUERIES = [Project(0, Anchor(3)), Project(2, Project(1, Anchor(5)))]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "run"
+    train("gnn-qe", DATASET, path, TINY)
+    return path
+
+
+def test_the_opened_method_answers_and_estimates(trained: Path) -> None:
+    method = open_method(trained, device="cpu")
+    graph = DATASET.observed("valid")
+    assert isinstance(method, Calibrated)
+    probabilities = method.estimate(graph, QUERIES).stacked(QUERIES)
+    assert bool(((probabilities >= 0) & (probabilities <= 1)).all())
+    order = method.answer(graph, QUERIES).argsort(dim=1, descending=True, stable=True)
+    assert bool((probabilities.gather(1, order).diff(dim=1) <= 1e-7).all()), "calibration keeps the order"
+    assert 0 < method.estimate(graph, QUERIES).expected_count(QUERIES[0]) < graph.num_entities
+
+
+def test_the_evaluator_takes_it(trained: Path) -> None:
+    result = evaluate(open_method(trained), DATASET, "valid", Options(limit=5, probabilities=True))
+    assert set(result.types) == set(DATASET.tables["valid"])
+    assert result.types["1p"].calibration is not None
+
+
+def test_known_facts_can_be_switched_off(trained: Path) -> None:
+    method, graph = open_method(trained, known_facts=False), DATASET.observed("valid")
+    assert isinstance(method, GnnQe)
+    assert float(method.answer(graph, QUERIES).max()) < 1
+    assert float(open_method(trained).answer(graph, QUERIES).max()) == 1
+
+
+def test_best_and_last_weights_can_be_chosen(trained: Path) -> None:
+    graph = DATASET.observed("valid")
+    both = [open_method(trained, weights=which).answer(graph, QUERIES) for which in ("best", "last")]
+    assert both[0].shape == both[1].shape
+    (trained / "best.safetensors").rename(trained / "kept")
+    assert torch.equal(open_method(trained).answer(graph, QUERIES), both[1])
+    (trained / "kept").rename(trained / "best.safetensors")
+
+
+def test_what_is_no_run_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match=r"no run\.json"):
+        open_method(tmp_path)
+
+
+def test_a_damaged_file_is_named(trained: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for path in trained.iterdir():
+        (broken / path.name).write_bytes(path.read_bytes())
+    (broken / "best.safetensors").write_bytes(b"nothing")
+    with pytest.raises(RunFolderError, match=r"best\.safetensors: cannot be read"):
+        open_method(broken)
+    (broken / "run.json").write_text("{")
+    with pytest.raises(RunFolderError, match=r"run\.json: cannot be read"):
+        open_method(broken)
+
+
+def test_an_unfinished_line_of_metrics_is_left_out(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.log("train", step=1)
+    folder.log("train", step=5)
+    with (tmp_path / "metrics.jsonl").open("a") as stream:
+        stream.write('{"event": "tra')
+    assert [event["step"] for event in folder.metrics()] == [1, 5]
+    folder.forget_after(3)
+    assert [event["step"] for event in folder.metrics()] == [1]
