@@ -160,34 +160,27 @@ class _Asking:
     def __init__(self, graph: KnowledgeGraph, query: Query, method: str) -> None:
         self.graph, self.query, self.method = graph, query, method
         self.traversal = Traversal(graph)
+        self.known = np.intersect1d(self.traversal.members(query), graph.connected_entities, True)
         self.execution = _estimate(method, graph, query)
 
     def answers(self, question: str, top: int, explain: bool, predicted_only: bool) -> Answers:
-        known = self.known_ranking(predicted_only, top)
-        predicted = self.predicted_ranking(top - len(known))
-        ranked = [(entity, value, True) for entity, value in known] + [(e, value, False) for e, value in predicted]
-        shown = tuple(
-            self.answer(rank, entity, value, is_known, explain)
-            for rank, (entity, value, is_known) in enumerate(ranked, start=1)
-        )
-        return Answers(question, self.method, self.graph, len(self.traversal.members(self.query)), shown)
+        known = [] if predicted_only else self.ranked(self.known, top)
+        others = np.setdiff1d(self.graph.connected_entities, self.known, True)
+        predicted = [pair for pair in self.ranked(others, top - len(known)) if pair[1] > 0]
+        ranked = [(*pair, True) for pair in known] + [(*pair, False) for pair in predicted]
+        shown = tuple(self.answer(rank, *one, explain) for rank, one in enumerate(ranked, start=1))
+        return Answers(question, self.method, self.graph, len(self.known), shown)
 
-    def known_ranking(self, predicted_only: bool, top: int) -> list[tuple[int, float]]:
-        """Known answers, the most probable first: negation makes them less than certain."""
-        members = [] if predicted_only else self.traversal.members(self.query).tolist()
+    def ranked(self, entities: NDArray[np.int32], count: int) -> list[tuple[int, float]]:
+        """The most probable of some entities; without a prediction, known is certain and all else impossible.
+
+        Known answers have a probability too: negation makes them less than certain.
+        """
         if self.execution is None:
-            return [(entity, 1.0) for entity in members[:top]]
-        values = self.execution.memberships(self.query)[members].tolist()
-        return sorted(zip(members, values, strict=True), key=lambda pair: (-pair[1], pair[0]))[:top]
-
-    def predicted_ranking(self, count: int) -> list[tuple[int, float]]:
-        """Candidates that traversal does not find, the most probable first, down to probability zero."""
-        if self.execution is None or count < 1:
-            return []
-        candidates = np.setdiff1d(self.graph.connected_entities, self.traversal.members(self.query), True)
-        values = self.execution.memberships(self.query).cpu().numpy()[candidates]
-        best = _largest(values, count)
-        return [(int(candidates[i]), float(values[i])) for i in best if values[i] > 0]
+            values = np.isin(entities, self.known, True).astype(np.float32)
+        else:
+            values = self.execution.memberships(self.query).cpu().numpy()[entities]
+        return [(int(entities[i]), float(values[i])) for i in _largest(values, count)]
 
     def answer(self, rank: int, entity: int, probability: float, known: bool, explain: bool) -> Answer:
         name = self.graph.vocabulary.entity_name
@@ -217,6 +210,8 @@ def _estimate(method: str, graph: KnowledgeGraph, query: Query) -> Execution | N
 
 def _largest(values: NDArray[np.floating], count: int) -> NDArray[np.intp]:
     """Positions of the largest values, largest first, equal ones by position. Cost: one pass, then a sort of few."""
+    if count < 1:
+        return np.empty(0, np.intp)
     if count < len(values):
         threshold = np.partition(values, len(values) - count)[len(values) - count]
         few = np.flatnonzero(values >= threshold)

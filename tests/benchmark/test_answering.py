@@ -149,6 +149,13 @@ def test_work_inside_a_thread_stays_in_that_thread() -> None:
     assert all(len(names) == 1 for names in in_threads(outer, range(3), threads=2))
 
 
+def test_with_one_thread_nothing_inside_starts_another() -> None:
+    def outer(_: int) -> set[str]:
+        return set(in_threads(lambda _: threading.current_thread().name, range(4)))
+
+    assert in_threads(outer, range(2), threads=1) == [{threading.current_thread().name}] * 2
+
+
 def test_a_failure_in_a_thread_is_raised_to_the_caller() -> None:
     with pytest.raises(ZeroDivisionError):
         in_threads(lambda x: 1 // x, [1, 0, 1], threads=2)

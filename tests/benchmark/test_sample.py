@@ -279,6 +279,17 @@ def test_hard_samples_have_equal_strata(graphs: SplitGraphs, name: str) -> None:
     assert pairs.max() <= pairs[-1]
 
 
+def test_a_stratum_that_runs_dry_shortens_the_others() -> None:
+    complete = graph_of(random_edges(7, 60, 20, 12).tolist(), 20, 12)
+    graphs = SplitGraphs("test", complete.restricted_to(np.arange(complete.num_triples) % 4 > 0), complete)
+    found = sample_strata(graphs, SHAPES["2i"], 10_000, SampleOptions(hard=True))
+    needed = table_hardness(graphs.complete, graphs.observed, SHAPES["2i"], found.table.slots, found.table.hard)
+    first_of_query = needed[found.table.hard.offsets[:-1]]
+    assert 0 < len(found.table) < 10_000
+    assert (first_of_query == 1).sum() == (first_of_query == 2).sum()
+    assert "of 10,000 queries: there are no more" in str(found.shortfall)
+
+
 def test_hard_samples_are_not_dominated_by_a_relation_or_an_anchor(graphs: SplitGraphs) -> None:
     shape = SHAPES["2i"]
     limits = strata.largest_shares(graphs, shape)

@@ -137,10 +137,8 @@ def test_the_same_seed_gives_the_same_split_and_another_seed_another() -> None:
 def test_the_state_of_pythons_own_generators_changes_nothing() -> None:
     graph = random_graph(7)
     random.seed(1)
-    np.random.seed(1)
     first = inductive_split(graph, 175)
     random.random()
-    np.random.random()
     assert np.array_equal(first.test_predict, inductive_split(graph, 175).test_predict)
 
 
@@ -200,5 +198,4 @@ def test_a_graph_too_small_to_split_is_refused(single_edge: KnowledgeGraph) -> N
 def test_a_ratio_that_leaves_nothing_to_train_on_is_refused() -> None:
     star = KnowledgeGraph.from_triples([("hub", f"r{j}", f"e{i}") for i in range(20) for j in range(2)])
     with pytest.raises(GraphError, match="no edge is left for training"):
-        for seed in range(20):
-            inductive_split(star, 1000, seed)
+        inductive_split(star, 1000, seed=0)

@@ -99,7 +99,7 @@ def test_stats_prints_the_three_tables(split: Path, tmp_path: Path) -> None:
     differs = [not np.array_equal(one_link[0].row(i), one_link[1].row(i)) for i in range(30)]
     assert numbers["new_answers"]["1p"]["test"] == sum(differs)
     shown = run("stats", tmp_path / "d")
-    assert all(word in shown for word in ("graphs", "queries", "training queries with other answers", "2in"))
+    assert all(word in shown for word in ("graphs", "queries", "training queries whose answers differ", "2in"))
 
 
 def test_an_unknown_type_is_an_error_that_lists_the_known_ones(split: Path) -> None:

@@ -153,6 +153,7 @@ def _transfer(url: str, part: Path, progress: Progress | None) -> bool:
             with part.open("ab" if resumed else "wb") as stream:
                 return _copy(response, stream, start if resumed else 0, total, progress)
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == 416:
             return _after_the_end(error, part, start)
         raise DatasetError(f"the server answers {error.code} ({error.reason})", path=url) from None

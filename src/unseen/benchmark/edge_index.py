@@ -6,6 +6,7 @@ ones before the missing ones, so that one look-up serves both graphs. Plain arra
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -70,12 +71,14 @@ class EdgeIndex(NamedTuple):
 def index_of(complete: KnowledgeGraph, observed: KnowledgeGraph | None = None) -> EdgeIndex:
     """The index of a complete graph and its observed part (all of it unless given), built once for each pair."""
     part = complete if observed is None else observed
-    known = _KNOWN.setdefault(complete, WeakKeyDictionary())
-    if part not in known:
-        known[part] = _build(complete, part)
-    return known[part]
+    with _BUILDING:
+        known = _KNOWN.setdefault(complete, WeakKeyDictionary())
+        if part not in known:
+            known[part] = _build(complete, part)
+        return known[part]
 
 
+_BUILDING = Lock()
 _KNOWN: WeakKeyDictionary[KnowledgeGraph, WeakKeyDictionary[KnowledgeGraph, EdgeIndex]] = WeakKeyDictionary()
 
 

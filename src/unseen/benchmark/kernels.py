@@ -29,8 +29,11 @@ _ONE = np.uint64(1)
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """The function as machine code, kept on disk between runs."""
-    return numba.njit(cache=True, nogil=True)(function)
+    """The function as machine code, kept on disk between runs where there is a place to keep it."""
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        return numba.njit(nogil=True)(function)
 
 
 @compiled

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CUT_OFF, TOO_LONG = -1, -2
 LINE_FEED, MINUS, CAPITAL_L, ZERO = 10, 45, 76, 48
-LONGEST_NUMBER_LINE = 17
+LONGEST_NUMBER_LINE = 18
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -93,7 +93,7 @@ def _counted(content: Any, start: int, kind: int) -> Any:
         return 0, start, CUT_OFF
     if kind >= op.TEXT1:
         return length, text, text + length
-    if length > 7:
+    if length > 8:
         return 0, start, TOO_LONG
     return _little_endian(content, text, length, True), text, text + length
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from unseen.benchmark.answering import answer_table
 from unseen.benchmark.dataset import SPLITS
-from unseen.benchmark.edge_index import index_of
 from unseen.benchmark.links import is_one_link
 from unseen.benchmark.rules import SplitGraphs
 from unseen.benchmark.sample import Sample, SampleOptions, sample_queries
@@ -48,14 +47,12 @@ class SamplePlan:
     def count(self, dataset: Dataset, split: str, shape: Shape) -> int | None:
         """How many queries of a shape in a split are wanted; nothing says all."""
         given = self.counts.get((split, shape.name))
-        if given is None and is_one_link(shape) and not self.is_hard(split):
+        if given is not None:
+            return given
+        by_strata = self.options.hard and split != "train"
+        if is_one_link(shape) and not by_strata:
             return None
-        usual = default_count(dataset, split, shape)
-        return given if given is not None else usual // HARD_PART if self.is_hard(split) else usual
-
-    def is_hard(self, split: str) -> bool:
-        """Whether queries of a split are drawn by strata; in training nothing is missing."""
-        return self.options.hard and split != "train"
+        return default_count(dataset, split, shape) // (HARD_PART if by_strata else 1)
 
 
 def default_count(dataset: Dataset, split: str, shape: Shape) -> int:
@@ -85,25 +82,22 @@ def sample_dataset(
     told of queries, from several threads but never at once; what it raises ends the run.
     """
     tasks = [_Task(split, shape) for split in reversed(SPLITS) for shape in plan.shapes]
-    for split in SPLITS:
-        index_of(dataset.complete(split), dataset.observed(split))
-    tally = _Tally(progress, {task: plan.count(dataset, *task) or 0 for task in tasks})
+    graphs = {split: SplitGraphs(split, dataset.observed(split), dataset.complete(split)) for split in SPLITS}
+    tally = _Tally(progress, {task: plan.count(dataset, *task) for task in tasks})
     with tally:
-        outcomes = in_threads(lambda task: _perform(dataset, plan, task, tally), tasks, threads)
+        outcomes = in_threads(lambda task: _perform(graphs, plan.options, task, tally), tasks, threads)
     found = dict(zip(tasks, outcomes, strict=True))
     return _with_outcomes(dataset, plan, found), _remarks(found)
 
 
-def _perform(dataset: Dataset, plan: SamplePlan, task: _Task, tally: _Tally) -> _Outcome:
-    graphs = SplitGraphs(task.split, dataset.observed(task.split), dataset.complete(task.split))
-    count = plan.count(dataset, *task)
-    tell = tally.teller(task)
-    if plan.is_hard(task.split):
-        sample = sample_strata(graphs, task.shape, count or 0, plan.options, tell)
+def _perform(graphs: dict[str, SplitGraphs], options: SampleOptions, task: _Task, tally: _Tally) -> _Outcome:
+    mine, count, tell = graphs[task.split], tally.wanted[task], tally.teller(task)
+    if options.hard and not mine.is_training:
+        sample = sample_strata(mine, task.shape, count or 0, options, tell)
     else:
-        sample = sample_queries(graphs, task.shape, count, plan.options, tell)
-    sides = ("valid", "test") if task.split == "train" else ()
-    answers = {side: answer_table(dataset.observed(side), task.shape, sample.table.slots) for side in sides}
+        sample = sample_queries(mine, task.shape, count, options, tell)
+    larger = [graphs[side] for side in ("valid", "test")] if mine.is_training else []
+    answers = {side.name: answer_table(side.observed, task.shape, sample.table.slots) for side in larger}
     tally.finish(task, len(sample.table))
     return _Outcome(sample, answers)
 
@@ -111,8 +105,9 @@ def _perform(dataset: Dataset, plan: SamplePlan, task: _Task, tally: _Tally) -> 
 class _Tally:
     """Adds up the progress of tasks; leaving it by an exception ends the tasks that still run."""
 
-    def __init__(self, progress: Progress | None, wanted: dict[_Task, int]) -> None:
-        self._progress, self._wanted = progress, wanted
+    def __init__(self, progress: Progress | None, wanted: dict[_Task, int | None]) -> None:
+        self._progress, self.wanted = progress, wanted
+        self._totals = {task: count or 0 for task, count in wanted.items()}
         self._done = dict.fromkeys(wanted, 0)
         self._lock, self._ended = Lock(), Event()
 
@@ -134,9 +129,9 @@ class _Tally:
         if self._ended.is_set():
             raise InterruptedError("sampling was ended")
         with self._lock:
-            self._done[task], self._wanted[task] = done, wanted
+            self._done[task], self._totals[task] = done, wanted
             if self._progress is not None:
-                self._progress(sum(self._done.values()), sum(self._wanted.values()))
+                self._progress(sum(self._done.values()), sum(self._totals.values()))
 
 
 def _with_outcomes(dataset: Dataset, plan: SamplePlan, found: dict[_Task, _Outcome]) -> Dataset:

@@ -73,7 +73,7 @@ class _StrataRun:
         self.quota = min(self.quota, chosen.taken)
         if stratum == self.links:
             self.pace = chosen.pairs / max(chosen.taken, 1)
-        return exact or chosen.taken >= self.quota
+        return exact or chosen.taken >= chosen.wanted
 
     def _guidance(self, stratum: int) -> int:
         """How many links to ground over missing edges: as many as the stratum needs, in the last stratum all.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import local
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,11 +18,14 @@ _THREAD = local()
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None) -> list[Result]:
-    """The results in order of the items; inside another such call, all in the calling thread.
+    """The results in order of the items; inside another such call, or with one thread, all in the calling thread.
 
     When one item fails or the user interrupts, those not yet begun are dropped, and those begun are not waited for.
     """
     work = list(items)
+    if threads == 1:
+        with _busy():
+            return [function(item) for item in work]
     count = min(threads or available_threads(), len(work))
     if count <= 1 or getattr(_THREAD, "busy", False):
         return [function(item) for item in work]
@@ -45,3 +49,14 @@ def available_threads() -> int:
 
 def _mark_busy() -> None:
     _THREAD.busy = True
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """This thread starts no others."""
+    before = getattr(_THREAD, "busy", False)
+    _mark_busy()
+    try:
+        yield
+    finally:
+        _THREAD.busy = before

@@ -19,7 +19,7 @@ _SKIP_ERRORS = typer.Option("--skip-errors", help="Leave out lines that are no t
 
 def info(
     graphs: Annotated[list[str], _GRAPHS],
-    top: Annotated[int, typer.Option(help="How many relations to list.")] = 10,
+    top: Annotated[int, typer.Option(help="How many relations to list.", min=0)] = 10,
     literals: Annotated[bool, _LITERALS] = False,
     skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

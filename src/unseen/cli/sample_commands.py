@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.dataset_statistics import DatasetStatistics
     from unseen.logic.shapes import Shape
@@ -158,32 +162,41 @@ def _number(text: str, split: str) -> int:
 
 
 def _show(numbers: DatasetStatistics) -> None:
-    from dataclasses import asdict
-
     from rich.console import Console
+
+    console = Console(highlight=False)
+    graphs, types = numbers.graphs, list(dict.fromkeys(name for counts in numbers.queries.values() for name in counts))
+    console.print(f"{numbers.name}: {graphs.entities:,} entities, {graphs.relations:,} relations (both directions)\n")
+    rows = [
+        ("train", graphs.train_entities, graphs.train_triples, 0),
+        ("valid", graphs.valid_entities, graphs.valid_triples, graphs.valid_predict_triples),
+        ("test", graphs.test_entities, graphs.test_triples, graphs.test_predict_triples),
+    ]
+    console.print(_table("graphs", ["graph", "entities", "triples", "to predict"], rows))
+    console.print()
+    counted: list[tuple[str | int, ...]] = [
+        (name, *(counts.get(name, 0) for counts in numbers.queries.values())) for name in types
+    ]
+    console.print(_table("queries", ["type", *numbers.queries], counted))
+    console.print()
+    changed = [
+        (name, row.queries, row.valid, _percent(row.valid, row.queries), row.test, _percent(row.test, row.queries))
+        for name, row in numbers.new_answers.items()
+    ]
+    columns = ["type", "queries", "in valid", "%", "in test", "%"]
+    console.print(_table("training queries whose answers differ", columns, changed))
+
+
+def _table(title: str, columns: list[str], rows: Sequence[tuple[str | int, ...]]) -> Table:
     from rich.table import Table
 
-    def table(title: str, columns: list[str]) -> Table:
-        made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
-        for position, column in enumerate(columns):
-            made.add_column(column, justify="right" if position else "left")
-        return made
-
-    graphs = table("graphs (both directions counted)", ["dataset", *(_words(name) for name in asdict(numbers.graphs))])
-    graphs.add_row(numbers.name, *(f"{count:,}" for count in asdict(numbers.graphs).values()))
-    names = list(dict.fromkeys(name for counts in numbers.queries.values() for name in counts))
-    queries = table("queries", ["split", *names])
-    for split, counts in numbers.queries.items():
-        queries.add_row(split, *(f"{counts.get(name, 0):,}" for name in names))
-    changed = table("training queries with other answers", ["type", "queries", "in valid", "%", "in test", "%"])
-    for name, row in numbers.new_answers.items():
-        shares = [f"{100 * count / max(row.queries, 1):.1f}" for count in (row.valid, row.test)]
-        changed.add_row(name, f"{row.queries:,}", f"{row.valid:,}", shares[0], f"{row.test:,}", shares[1])
-    console = Console(highlight=False)
-    for shown in (graphs, queries, changed):
-        console.print(shown)
-        console.print()
+    table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="right" if position else "left")
+    for row in rows:
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else cell for cell in row))
+    return table
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / max(whole, 1):.1f}"

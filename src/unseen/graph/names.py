@@ -106,7 +106,8 @@ class Names:
         shares = [_shared_pieces(column, pieces) for column in (self.keys, self.labels) if column is not None]
         best_share = np.maximum.reduce(shares)
         best = np.argsort(-best_share, kind="stable")[:limit]
-        return best[best_share[best] > 0]
+        similar: NDArray[np.int64] = best[best_share[best] > 0]
+        return similar
 
 
 def _shared_pieces(column: pa.Array, pieces: Sequence[str]) -> NDArray[np.float64]:
@@ -114,7 +115,8 @@ def _shared_pieces(column: pa.Array, pieces: Sequence[str]) -> NDArray[np.float6
     shared = np.zeros(len(column))
     for piece in pieces:
         shared += pc.match_substring(column, piece, ignore_case=True).fill_null(False).to_numpy(zero_copy_only=False)
-    return shared / (len(pieces) + pc.utf8_length(column).fill_null(0).to_numpy(zero_copy_only=False))
+    lengths: NDArray[np.int32] = pc.utf8_length(column).fill_null(0).to_numpy(zero_copy_only=False)
+    return shared / (len(pieces) + lengths)
 
 
 def unique_labels(labels: Sequence[str | None], keys: Sequence[str], prefixes: Prefixes) -> list[str | None]:

@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from unseen.errors import UnseenError
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Query
@@ -34,6 +35,10 @@ class EdgeType:
     """The heuristic as a method; `missing_share` is the share of all facts assumed to be missing from a graph."""
 
     missing_share: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.missing_share < 1:
+            raise UnseenError(f"the share of missing facts must lie in [0, 1), not {self.missing_share}")
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]

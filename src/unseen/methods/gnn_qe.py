@@ -40,6 +40,10 @@ NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
 """float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
 
 
+MOST_CELLS = 1 << 28
+"""(node, row, dim) cells of one call: positions in every tensor of a call then fit into int32."""
+
+
 @dataclass(frozen=True)
 class Architecture:
     """The shape of the network; defaults are the paper's."""
@@ -173,8 +177,9 @@ class GnnQe(nn.Module):
         """Rows cut into equal parts that each fit into memory."""
         shape = self.architecture
         numbers = NUMBERS_TO_LEARN * shape.num_layers if torch.is_grad_enabled() else NUMBERS_TO_ANSWER
-        row = 4 * numbers * shape.dim * (compact.num_nodes + compact.edges.num_relations)
-        most = max(1, (self.memory or default_memory(self.device)) // max(row, 1))
+        cells = max(1, shape.dim * (compact.num_nodes + compact.edges.num_relations))
+        row = 4 * numbers * cells
+        most = max(1, min((self.memory or default_memory(self.device)) // row, MOST_CELLS // cells))
         size = -(-count // -(-count // most))
         return (slice(start, min(start + size, count)) for start in range(0, count, size))
 

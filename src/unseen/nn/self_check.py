@@ -60,7 +60,7 @@ def power_law_edges(
     weights = torch.arange(1, nodes + 1, dtype=torch.float64) ** -0.7
     ends = [order[torch.multinomial(weights, count, True, generator=generator)] for _ in range(2)]
     kinds = torch.randint(size[1] - relations, size[1], (count,), generator=generator)
-    triples: Tensor = torch.unique(torch.stack([ends[0], kinds, ends[1]]), dim=1)  # type: ignore[no-untyped-call]
+    triples: Tensor = torch.unique(torch.stack([ends[0], kinds, ends[1]]), dim=1)
     return EdgeViews.from_edges(*triples, size=size, device=device, chunk_edges=chunk_edges)
 
 

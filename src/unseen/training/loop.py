@@ -141,6 +141,8 @@ class Trainer:
 
     def _validate(self) -> None:
         """Measure on the fixed sample; keep the weights if they are the best so far."""
+        if not self.dataset.tables["valid"]:
+            return
         begin = time.monotonic()
         values = torch.zeros(1, dtype=torch.float64, device=self.method.device)
         result: Result | None = None

@@ -115,6 +115,9 @@ def _run(
 
 def _set_up_torch(config: TrainingConfig) -> None:
     if config.threads:
+        import numba
+
         torch.set_num_threads(config.threads)
+        numba.set_num_threads(min(config.threads, numba.config.NUMBA_NUM_THREADS))
     if torch.cuda.is_available():
         torch.set_float32_matmul_precision(config.precision)

@@ -3,7 +3,7 @@
 Nothing is compiled before the first call; machine code is kept on disk. Columns are taken `WIDTH` at a time, so that
 what is accumulated stays in the first-level cache. All accumulators lie in one array, `state`, at constant distances,
 because the compiler cannot know that arrays do not overlap and gives up vector instructions when it would have to check
-many. Edges are folded in by fours, or twos, to read and write the state less often.
+many. Edges are folded in by fours or twos to read and write the state less often.
 
 The position of an extreme is held as a number of the tensors' own type, counted from the start of the chunk: exact as
 long as a chunk has fewer than 2^24 edges.
@@ -56,19 +56,6 @@ def start_empty(state, width):
         state[c + LEAST] = np.inf
         state[c + LARGEST_AT] = 0
         state[c + LEAST_AT] = 0
-
-
-@compiled
-@no_type_check
-def fold_one(a, b, state, width):
-    """Fold in the message a * b."""
-    for c in range(width):
-        total, squares, largest, least = state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST]
-        m = a[c] * b[c]
-        state[c] = total + m
-        state[c + SQUARES] = squares + m * m
-        state[c + LARGEST] = m if m > largest else largest
-        state[c + LEAST] = m if m < least else least
 
 
 @compiled

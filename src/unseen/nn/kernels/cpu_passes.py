@@ -20,7 +20,6 @@ from unseen.nn.kernels.cpu_loops import (
     WIDTH,
     compiled,
     fold_four,
-    fold_one,
     fold_one_at,
     fold_two_at,
     pull,
@@ -40,11 +39,10 @@ def step_of(message, dim):
 
 @compiled
 @no_type_check
-def fold_held(held, rows, places, start, low, high, lefts, rights, state, track):
+def fold_held(held, rows, places, start, low, width, lefts, rights, state, track):
     """Fold in the messages of `held` edges: row `rows[0, i]` of `lefts` times row `rows[1, i]` of `rights`."""
-    width = high - low
+    high = low + width
     number = state.dtype.type
-    i = 0
     if held == 4 and not track:
         fold_four(
             lefts[rows[0, 0], low:high],
@@ -59,7 +57,7 @@ def fold_held(held, rows, places, start, low, high, lefts, rights, state, track)
             width,
         )
         return
-    while track and i + 2 <= held:
+    for i in range(0, held - 1, 2):
         fold_two_at(
             lefts[rows[0, i], low:high],
             rights[rows[1, i], low:high],
@@ -70,13 +68,10 @@ def fold_held(held, rows, places, start, low, high, lefts, rights, state, track)
             state,
             width,
         )
-        i += 2
-    for k in range(i, held):
-        left, right = lefts[rows[0, k], low:high], rights[rows[1, k], low:high]
-        if track:
-            fold_one_at(left, right, number(places[k] - start), state, width)
-        else:
-            fold_one(left, right, state, width)
+    if held % 2 == 1:
+        i = held - 1
+        left, right = lefts[rows[0, i], low:high], rights[rows[1, i], low:high]
+        fold_one_at(left, right, number(places[i] - start), state, width)
 
 
 @compiled
@@ -111,6 +106,7 @@ def forward_pass(first, last, chunks, edges, keep, inputs, results, partials, at
     track = ats[0].shape[0] + ats[1].shape[0] > 0
     state, messages, ones = np.empty(ACCUMULATORS, x.dtype), np.empty((4, WIDTH), x.dtype), np.ones((4, WIDTH), x.dtype)
     rows, places = np.empty((2, 4), np.int64), np.empty(4, np.int64)
+    lefts, rights = (x, w) if message == DISTMULT else (messages, ones)
     cols, step = x.shape[1], step_of(message, dim)
     for chunk in range(first, last):
         row, start, slot = row_of[chunk], start_of[chunk], slot_of[chunk]
@@ -131,10 +127,8 @@ def forward_pass(first, last, chunks, edges, keep, inputs, results, partials, at
                         rows[0, held], rows[1, held] = held, held
                     held += 1
                 if held == 4 or edge == end_of[chunk] - 1:
-                    if message == DISTMULT:
-                        fold_held(held, rows, places, start, low, high, x, w, state, track)
-                    else:
-                        fold_held(held, rows, places, start, 0, width, messages, ones, state, track)
+                    from_column = low if message == DISTMULT else 0
+                    fold_held(held, rows, places, start, from_column, width, lefts, rights, state, track)
                     held = 0
             if slot < 0:
                 store(state, row, start, low, high, results, ats)

@@ -65,7 +65,7 @@ class EdgeViews:
     @classmethod
     def of(cls, graph: KnowledgeGraph, device: torch.device | str = "cpu") -> EdgeViews:
         """The views of a graph: made at the first call for a graph and a device, found again at later ones."""
-        place = torch.device(device)
+        place = torch.empty(0, device=device).device  # "cuda" has no number, the device of a tensor has
         known = _VIEWS.setdefault(graph, {})
         if place not in known:
             count = graph.num_relations

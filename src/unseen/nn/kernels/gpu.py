@@ -33,10 +33,13 @@ class Tuning:
     unroll: int
 
 
-FORWARD = Tuning(128, 1, 8)
-BACKWARD = Tuning(128, 1, 8)
+FORWARD = Tuning(128, 1, 4)
+TRACKED_FORWARD = Tuning(256, 1, 4)
+BY_SOURCE = Tuning(256, 2, 8)
+BY_RELATION = Tuning(64, 1, 4)
 COMBINE = Tuning(128, 1, 8)
-NODES = Tuning(256, 2, 1)
+NODES = Tuning(128, 4, 1)
+"""The fastest of those tried on an H200 in float32 (docs/kernels.md); shorter types get more columns."""
 
 STATISTICS = ("SUM", "SQUARES", "MAXIMUM", "MINIMUM")
 NUMBERS = {torch.float32: tl.float32, torch.float64: tl.float64}
@@ -59,7 +62,9 @@ def forward(task: Task, inputs: Inputs, track: bool) -> tuple[Results, Arguments
     flags = dict(zip(STATISTICS, task.wanted, strict=True)) | {"TRACK": track}
     kind = {"MESSAGE": task.message, "MASKED": task.edge_mask is not None}
     operands = (*inputs, *outputs, *_chunks(view), *edges, _columns(x), x.shape[2])
-    _launch(gpu_forward.forward_pass, view.work.num_chunks, FORWARD, x, operands, flags | kind)
+    _launch(
+        gpu_forward.forward_pass, view.work.num_chunks, TRACKED_FORWARD if track else FORWARD, x, operands, flags | kind
+    )
     operands = (*outputs, view.work.split_rows, view.work.split_offsets, _columns(x))
     _launch(gpu_forward.combine_pass, len(view.work.split_rows), COMBINE, x, operands, flags)
     return (results[0], results[1], results[2], results[3]), Arguments(*ats)
@@ -91,13 +96,12 @@ def _pulled(task: Task, view: View, rows: tuple[Tensor, Tensor], gradients: Resu
     if sums is None and squares is None:
         return torch.zeros_like(own, dtype=number)
     result, parts = _table(len(own), own, number), _table(view.work.num_slots, own, number)
-    others = view.relation if view is task.edges.by_source else view.source
+    by_source = view is task.edges.by_source
+    others, tuning = (view.relation, BY_SOURCE) if by_source else (view.source, BY_RELATION)
     edges = (others, view.target, _mask(task, view))
     operands = (*rows, sums, squares, result, parts, *_chunks(view), *edges, _columns(own), own.shape[2])
     flags = {"SUM": sums is not None, "SQUARES": squares is not None, "MASKED": task.edge_mask is not None}
-    _launch(
-        gpu_backward.backward_pass, view.work.num_chunks, BACKWARD, own, operands, flags | {"MESSAGE": task.message}
-    )
+    _launch(gpu_backward.backward_pass, view.work.num_chunks, tuning, own, operands, flags | {"MESSAGE": task.message})
     operands = (result, parts, view.work.split_rows, view.work.split_offsets, _columns(own))
     _launch(gpu_backward.add_parts, len(view.work.split_rows), COMBINE, own, operands, {})
     return result
@@ -107,7 +111,7 @@ def _launch(
     kernel: Any, rows: int, tuning: Tuning, x: Tensor, operands: tuple[Any, ...], constants: dict[str, Any]
 ) -> None:
     """Start a kernel with one program for each row and block of columns, rows first."""
-    columns = min(tuning.columns, triton.next_power_of_2(_columns(x)))
+    columns = min(tuning.columns * 4 // x.element_size(), triton.next_power_of_2(_columns(x)))
     constants = constants | {"NUMBER": NUMBERS[_accumulator(x)], "COLUMNS": columns}
     if kernel is not gpu_backward.node_pass:
         constants["UNROLL"] = tuning.unroll

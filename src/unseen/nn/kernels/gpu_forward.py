@@ -137,14 +137,15 @@ def forward_pass(
             if TRACK:
                 tl.store(least_at_out + at, least_at, mask=inside)
     else:
-        at = slot * cols + c
-        tl.store(parts + at, total, mask=inside)
-        tl.store(parts + part_size + at, squares, mask=inside)
-        tl.store(parts + 2 * part_size + at, largest, mask=inside)
-        tl.store(parts + 3 * part_size + at, least, mask=inside)
+        part = parts + slot * cols + c
+        tl.store(part, total, mask=inside)
+        tl.store(part + part_size, squares, mask=inside)
+        tl.store(part + part_size + part_size, largest, mask=inside)
+        tl.store(part + part_size + part_size + part_size, least, mask=inside)
         if TRACK:
-            tl.store(parts_at + at, largest_at, mask=inside)
-            tl.store(parts_at + part_size + at, least_at, mask=inside)
+            part_at = parts_at + slot * cols + c
+            tl.store(part_at, largest_at, mask=inside)
+            tl.store(part_at + part_size, least_at, mask=inside)
 
 
 @jit
@@ -187,13 +188,14 @@ def combine_pass(
         for step in tl.static_range(UNROLL):
             here = inside & (begin + step < end)
             at = (begin + step).to(tl.int64) * cols + c
-            total += tl.load(parts + at, mask=here, other=0)
-            squares += tl.load(parts + part_size + at, mask=here, other=0)
-            high = tl.load(parts + 2 * part_size + at, mask=here, other=float("-inf"))
-            low = tl.load(parts + 3 * part_size + at, mask=here, other=float("inf"))
+            part = parts + at
+            total += tl.load(part, mask=here, other=0)
+            squares += tl.load(part + part_size, mask=here, other=0)
+            high = tl.load(part + part_size + part_size, mask=here, other=float("-inf"))
+            low = tl.load(part + part_size + part_size + part_size, mask=here, other=float("inf"))
             if TRACK:
                 high_at = tl.load(parts_at + at, mask=here, other=-1)
-                low_at = tl.load(parts_at + part_size + at, mask=here, other=-1)
+                low_at = tl.load(parts_at + at + part_size, mask=here, other=-1)
                 largest_at = tl.where(high > largest, high_at, largest_at)
                 least_at = tl.where(low < least, low_at, least_at)
             largest = tl.where(high > largest, high, largest)

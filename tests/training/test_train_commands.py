@@ -1,0 +1,75 @@
+"""`unseen train`: a flag for every setting, a file beside them, and a run at the end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tests.training.small_world import TINY, small_dataset
+from unseen.cli.train_commands import app
+from unseen.training.config import GnnQeConfig
+from unseen.training.errors import ConfigError
+from unseen.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOP = typer.Typer()
+TOP.add_typer(app, name="train")
+
+
+def run(*words: object) -> str:
+    result = CliRunner().invoke(TOP, [str(word) for word in words], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("datasets") / "small"
+    small_dataset().save(path)
+    return path
+
+
+def test_every_setting_has_a_flag_with_its_default() -> None:
+    shown = run("train", "gnn-qe", "--help")
+    for each in fields(GnnQeConfig):
+        assert f"--{each.name.replace('_', '-')}" in shown
+    assert "0.005" in shown
+
+
+def test_help_does_not_wait_for_torch() -> None:
+    code = "import sys, unseen.cli.train_commands; sys.exit('torch' in sys.modules or 'pyarrow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_flags_come_before_the_file_and_both_are_kept(dataset: Path, tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    lines = [f"{key} = {list(value) if isinstance(value, tuple) else value!r}" for key, value in TINY.items()]
+    file.write_text("\n".join(lines).replace("'", '"') + "\n")
+    shown = run("train", "gnn-qe", dataset, "-o", tmp_path / "run", "--config", file, "--steps", 2, "--types", "1p,2i")
+    assert "finished at step 2" in shown
+    config = RunFolder.open(tmp_path / "run").config
+    assert (config.steps, config.types, config.batch_size) == (2, ("1p", "2i"), TINY["batch_size"])
+
+
+def test_a_slice_of_a_run_goes_on_with_the_same_words(dataset: Path, tmp_path: Path) -> None:
+    words = ["train", "gnn-qe", dataset, "-o", tmp_path / "run", "--resume", "--minutes", 0, "--steps", 2, "--dim", 4]
+    words += ["--types", "1p", "--batch-size", 2, "--layers", 1, "--device", "cpu", "--validation-queries", 2]
+    assert "go on with --resume" in run(*words)
+    assert "finished at step 2" in run(*words)
+
+
+def test_an_unknown_setting_in_a_file_ends_before_anything_is_written(dataset: Path, tmp_path: Path) -> None:
+    (tmp_path / "wrong.toml").write_text("width = 3\n")
+    with pytest.raises(ConfigError, match="there is no setting 'width'"):
+        run("train", "gnn-qe", dataset, "-o", tmp_path / "run", "--config", tmp_path / "wrong.toml")
+    assert not (tmp_path / "run").exists()
