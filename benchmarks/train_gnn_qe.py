@@ -102,6 +102,10 @@ def profile_steps(dataset: Dataset, settings: dict[str, Any], count: int = 10) -
 
     for number in range(3):
         step(number)
+    if torch.cuda.is_available():  # where the host waits for the device: nowhere inside a step
+        torch.cuda.set_sync_debug_mode("warn")
+        step(3)
+        torch.cuda.set_sync_debug_mode("default")
     with profiler(activities=list(_activities(ProfilerActivity))) as found:
         for number in range(count):
             step(number)

@@ -81,11 +81,16 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """A client that hangs up is none of our business."""
+
+
 @pytest.fixture
 def server() -> Iterator[tuple[Behaviour, str]]:
     behaviour = Behaviour()
     handler = type("Ruled", (Handler,), {"behaviour": behaviour})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+    with Server(("127.0.0.1", 0), handler) as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield behaviour, f"http://127.0.0.1:{running.server_address[1]}/data.zip"

@@ -283,6 +283,34 @@ class TestForeignFiles:
             file.unlink()
         assert import_dataset(inductive).training_answers == {"valid": {}, "test": {}}
 
+    def test_a_query_may_lack_easy_answers_only_if_it_has_none(self, betae: Path) -> None:
+        easy = load(betae / "test-easy-answers.pkl")
+        assert {len(ids) > 0 for ids in easy.values()} == {True, False}
+        dump({query: ids for query, ids in easy.items() if ids}, betae / "test-easy-answers.pkl")
+        assert_same(transductive_dataset(), import_dataset(betae))
+        dump({query: ids for query, ids in easy.items() if not ids}, betae / "test-easy-answers.pkl")
+        with pytest.raises(DatasetError, match="has no answers for the query"):
+            import_dataset(betae)
+
+    def test_edges_in_one_direction_only_are_taken_and_noted(self, betae: Path) -> None:
+        lines = (betae / "train.txt").read_text().split("\n")
+        count = len(lines) // 2
+        (betae / "train.txt").write_text("\n".join(lines[: count - 3] + lines[count:]))
+        dataset = import_dataset(betae)
+        assert dataset.manifest["notes"] == ["train.txt has edges in one direction only; they hold in both here"]
+        assert {tuple(row) for row in dataset.split.train_graph.tolist()} == {
+            tuple(row) for row in transductive_dataset().split.train_graph.tolist()
+        }
+        (betae / "train.txt").write_text("\n".join(lines[:count]))
+        assert_same(transductive_dataset(), import_dataset(betae))
+
+    def test_triples_by_name(self, betae: Path) -> None:
+        original = transductive_dataset()
+        entity, relation = original.vocabulary.entities.key, original.vocabulary.relations.key
+        edges = original.split.train_graph.tolist()
+        (betae / "train.txt").write_text("".join(f"{entity(h)}\t{relation(r)}\t{entity(t)}\n" for h, r, t in edges))
+        assert_same(original, import_dataset(betae))
+
     def test_a_split_may_be_absent(self, inductive: Path) -> None:
         for file in inductive.glob("train_*.pkl"):
             file.unlink()

@@ -61,7 +61,10 @@ class Archive:
 def open_archives(path: Path) -> dict[str, Archive]:
     """Every folder with files in a folder or zip archive, by its name inside; "" is the outermost."""
     if path.is_dir():
-        return _folders_of_disk(path)
+        try:
+            return _folders_of_disk(path)
+        except OSError as error:
+            raise DatasetError(f"cannot be read: {error.strerror or error}", path=path) from None
     if not path.is_file():
         raise DatasetError("there is no such file or folder", path=path)
     return _folders_of_zip(path)

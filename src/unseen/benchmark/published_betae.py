@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.benchmark.dataset import SPLITS, Dataset
-from unseen.benchmark.published_graphs import forward_edges, parsed_triples, read_stats, written_triples
+from unseen.benchmark.published_graphs import all_edges, parsed_triples, read_stats, written_triples
 from unseen.benchmark.published_names import edges_by_name, num_named, paired_vocabulary
 from unseen.benchmark.published_queries import Limits, has_queries, read_tables
 from unseen.benchmark.published_structures import Numbering
@@ -37,22 +37,23 @@ def is_betae(archive: Archive) -> bool:
 def read_betae(archive: Archive, name: str, graph_files: Sequence[Path]) -> Dataset:
     """The dataset of a BetaE folder; `graph_files` are its training, validation and test edges where it has none."""
     split, limits, notes = read_transductive(archive, graph_files)
-    tables = {side: read_tables(archive, side, limits)[0] for side in SPLITS}
     about = {"kind": "transductive", "answers": "published", **({"notes": notes} if notes else {})}
-    return Dataset(name, split, tables, {}, about)
+    dataset = Dataset(name, split, manifest=about)
+    tables = {side: read_tables(archive, side, limits, dataset.observed(side))[0] for side in SPLITS}
+    return dataset.with_queries(tables, {})
 
 
 def read_transductive(archive: Archive, graph_files: Sequence[Path]) -> tuple[InductiveSplit, Limits, list[str]]:
     """Three growing graphs over one set of entities; numbers of ids; and what there is to say about them."""
     limits = _limits(archive)
     vocabulary = paired_vocabulary(archive, limits.num_entities, limits.numbering.count)
-    notes = []
+    notes: list[str] = []
     if graph_files:
         if len(graph_files) != 3:
             raise DatasetError("give three graph files: training, validation and test edges", path=archive.where)
         parts = [edges_by_name(file, vocabulary) for file in graph_files]
     elif "train.txt" in archive:
-        parts = [_edges(archive, f"{side}.txt", vocabulary, limits) for side in SPLITS]
+        parts = [_edges(archive, f"{side}.txt", vocabulary, limits, notes) for side in SPLITS]
     else:
         parts = [np.empty((0, 3), np.int32)] * 3
         notes.append(NO_GRAPH)
@@ -84,13 +85,15 @@ def _limits(archive: Archive) -> Limits:
     return Limits(entities, Numbering(directed, in_blocks=False))
 
 
-def _edges(archive: Archive, file: str, vocabulary: Vocabulary, limits: Limits) -> Edges:
+def _edges(archive: Archive, file: str, vocabulary: Vocabulary, limits: Limits, notes: list[str]) -> Edges:
     """The edges of one file, which has numbers in both directions, or names in one."""
     content = archive.read(file) if file in archive else b""
     first = content[: content.find(b"\n")].split() if content else []
     if all(word.isdigit() for word in first):
         triples = parsed_triples(content, archive.path(file))
-        return forward_edges(triples, limits.numbering, limits.num_entities, archive.path(file))
+        edges, remark = all_edges(triples, limits.numbering, limits.num_entities, archive.path(file))
+        notes.extend([remark] if remark else [])
+        return edges
     return _named_edges(content, vocabulary, archive.path(file))
 
 

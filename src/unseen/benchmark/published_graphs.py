@@ -71,17 +71,36 @@ def _tensor(content: bytes, path: Path) -> Triples:
 
 def forward_edges(triples: Triples, numbering: Numbering, num_entities: int, path: Path) -> Edges:
     """The edges read forwards; every one must be there backwards too, unless none is."""
+    forward, mirrored = both_directions(triples, numbering, num_entities, path)
+    if len(mirrored) and not _same_edges(forward, mirrored):
+        problem = f"has {len(forward):,} edges forwards and {len(mirrored):,} backwards that are not the same"
+        raise DatasetError(problem, path=path)
+    return forward
+
+
+def all_edges(triples: Triples, numbering: Numbering, num_entities: int, path: Path) -> tuple[Edges, str | None]:
+    """The edges read forwards, also those that stand there backwards only; and a remark if there are any."""
+    forward, mirrored = both_directions(triples, numbering, num_entities, path)
+    if len(mirrored) == 0 or _same_edges(forward, mirrored):
+        return forward, None
+    edges = np.concatenate([forward, mirrored])
+    first = np.sort(np.unique(edges, axis=0, return_index=True)[1])
+    return edges[first], f"{path.name} has edges in one direction only; they hold in both here"
+
+
+def both_directions(triples: Triples, numbering: Numbering, num_entities: int, path: Path) -> tuple[Edges, Edges]:
+    """The edges that stand forwards in a file, and those that stand backwards, turned round."""
     if len(triples) and (triples[:, [0, 2]].max() >= num_entities or triples[:, 1].max() >= numbering.count):
         problem = f"has an id beyond the {num_entities:,} entities and {numbering.count:,} directed relations"
         raise DatasetError(problem, path=path)
     relations, backwards = numbering.split(triples[:, 1])
     ends = np.where(backwards[:, None], triples[:, [2, 0]], triples[:, [0, 2]])
     edges = np.stack([ends[:, 0], relations, ends[:, 1]], axis=1).astype(np.int32)
-    forward, mirrored = edges[~backwards], edges[backwards]
-    if len(mirrored) and not np.array_equal(np.unique(forward, axis=0), np.unique(mirrored, axis=0)):
-        problem = f"has {len(forward):,} edges forwards and {len(mirrored):,} backwards that are not the same"
-        raise DatasetError(problem, path=path)
-    return forward
+    return edges[~backwards], edges[backwards]
+
+
+def _same_edges(left: Edges, right: Edges) -> bool:
+    return np.array_equal(np.unique(left, axis=0), np.unique(right, axis=0))
 
 
 def written_triples(edges: Edges, numbering: Numbering) -> bytes:

@@ -52,9 +52,9 @@ def read_inductive(archive: Archive, name: str, named: KnowledgeGraph | None) ->
     vocabulary = original_vocabulary(archive, limits.num_entities, limits.numbering.count // 2, named)
     split = InductiveSplit(vocabulary, *edges)
     _check_stats(archive, split)
-    tables, lists = zip(*(read_tables(archive, side, limits) for side in SPLITS), strict=True)
-    about = {"kind": "inductive", "answers": "published"}
-    return Dataset(name, split, dict(zip(SPLITS, tables, strict=True)), lists[0], about)
+    dataset = Dataset(name, split, manifest={"kind": "inductive", "answers": "published"})
+    found = {side: read_tables(archive, side, limits, dataset.observed(side)) for side in SPLITS}
+    return dataset.with_queries({side: tables for side, (tables, _) in found.items()}, found["train"][1])
 
 
 def _limits(archive: Archive, triples: list[Triples]) -> Limits:

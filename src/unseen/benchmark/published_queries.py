@@ -6,6 +6,7 @@ dict for each structure (InductiveQE); both are understood under either name.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,16 +16,20 @@ from unseen.benchmark.query_table import QueryTable, Ragged
 from unseen.benchmark.restricted_pickle import NotIds, Pickled
 from unseen.benchmark.rows import first_shared
 from unseen.errors import DatasetError, QueryError
+from unseen.logic.traverse import answers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from unseen.benchmark.archive import Archive
+    from unseen.graph import KnowledgeGraph
     from unseen.logic.shapes import Shape
 
     Words = NDArray[np.int64]
+    MayLack = Callable[[int, int], bool]
 
 NAMES = {
     "queries": ("{}_queries.pkl", "{}-queries.pkl"),
@@ -57,23 +62,45 @@ def has_queries(archive: Archive) -> bool:
     return any(_name(archive, "queries", split) for split in ("train", "valid", "test"))
 
 
-def read_tables(archive: Archive, split: str, limits: Limits) -> tuple[dict[str, QueryTable], dict[str, Any]]:
-    """The tables of one split by shape, none if it has no file of queries; and for "train" the answer lists."""
+def read_tables(
+    archive: Archive, split: str, limits: Limits, observed: KnowledgeGraph
+) -> tuple[dict[str, QueryTable], dict[str, dict[str, Ragged]]]:
+    """The tables of one split by shape, none if it has no file of queries; and for "train" the answer lists.
+
+    A query may be absent from the easy answers only if it has none on the observed graph.
+    """
     file = _name(archive, "queries", split)
     if file is None:
         return {}, {}
     listed = _listed(archive.pickled(file))
-    easy = _answers(archive, "train" if split == "train" else "easy", split, listed, limits)
-    hard = [Ragged.empty(len(rows)) for rows in easy]
-    if split != "train":
-        hard = _answers(archive, "hard", split, listed, limits)
+    slots = [published_to_slots(queries, limits, archive.path(file)) for queries in listed]
+
+    def has_none(place: int, row: int) -> bool:
+        query = listed[place].shape.fill(slots[place][row].tolist())
+        return observed.num_triples > 0 and len(answers(observed, query)) == 0
+
+    if split == "train":
+        easy = _answers(archive, "train", split, listed, limits, _never)
+        hard = [Ragged.empty(len(rows)) for rows in easy]
+        lists = {side: _lists(archive, side, listed, limits) for side in ("valid", "test")}
+    else:
+        easy = _answers(archive, "easy", split, listed, limits, has_none)
+        hard, lists = _answers(archive, "hard", split, listed, limits, _never), {}
+    return _tables(listed, slots, easy, hard, archive.path(file)), lists
+
+
+def _never(_place: int, _row: int) -> bool:
+    return False
+
+
+def _tables(
+    listed: list[Listed], slots: list[NDArray[np.int32]], easy: list[Ragged], hard: list[Ragged], path: Path
+) -> dict[str, QueryTable]:
     tables = {}
-    for queries, known, missing in zip(listed, easy, hard, strict=True):
-        _check_disjoint(queries, known, missing, archive.path(file))
-        slots = published_to_slots(queries, limits, archive.path(file))
-        tables[queries.shape.name] = QueryTable(queries.shape, slots, known, missing)
-    lists = {side: _lists(archive, side, listed, limits) for side in ("valid", "test")} if split == "train" else {}
-    return tables, lists
+    for queries, ids, known, missing in zip(listed, slots, easy, hard, strict=True):
+        _check_disjoint(queries, known, missing, path)
+        tables[queries.shape.name] = QueryTable(queries.shape, ids, known, missing)
+    return tables
 
 
 def _check_disjoint(queries: Listed, easy: Ragged, hard: Ragged, path: Path) -> None:
@@ -130,7 +157,9 @@ def published_to_slots(queries: Listed, limits: Limits, path: Path) -> NDArray[n
     return slots.astype(np.int32)
 
 
-def _answers(archive: Archive, kind: str, split: str, listed: list[Listed], limits: Limits) -> list[Ragged]:
+def _answers(
+    archive: Archive, kind: str, split: str, listed: list[Listed], limits: Limits, may_lack: MayLack
+) -> list[Ragged]:
     """The answers of the queries of each structure, row by row."""
     file = _name(archive, kind, split)
     if file is None:
@@ -140,9 +169,9 @@ def _answers(archive: Archive, kind: str, split: str, listed: list[Listed], limi
     keys, values = pickled.items(pickled.root)
     nested = len(values) > 0 and pickled.is_dict(int(values[0]))
     rows = []
-    for queries in listed:
+    for place, queries in enumerate(listed):
         found = _of_structure(pickled, keys, values, queries.structure) if nested else (keys, values)
-        rows.append(joined_answers(pickled, *found, queries, limits.num_entities))
+        rows.append(joined_answers(pickled, found, queries, limits.num_entities, partial(may_lack, place)))
     return rows
 
 
@@ -154,15 +183,27 @@ def _of_structure(pickled: Pickled, keys: Words, values: Words, structure: Struc
     return keys[:0], values[:0]
 
 
-def joined_answers(pickled: Pickled, keys: Words, values: Words, queries: Listed, num_entities: int) -> Ragged:
-    """The answers of each query; a query without any entry is refused."""
+def joined_answers(
+    pickled: Pickled,
+    entries: tuple[Words, Words],
+    queries: Listed,
+    num_entities: int,
+    may_lack: Callable[[int], bool],
+) -> Ragged:
+    """The answers of each query; one without an entry is refused, unless it may lack one."""
+    keys, values = entries
     positions, ids = pickled.matching(keys, queries.structure)
     place = {row.tobytes(): position for row, position in zip(ids, positions.tolist(), strict=True)}
-    chosen = [place.get(row.tobytes(), -1) for row in queries.ids]
-    if -1 in chosen:
-        query = slots_in_place(queries.structure, queries.ids[chosen.index(-1)].tolist())
-        raise DatasetError(f"has no answers for the query {query}", path=pickled.path)
-    return id_rows(pickled, values[chosen], num_entities, queries)
+    chosen = np.array([place.get(row.tobytes(), -1) for row in queries.ids], np.int64)
+    for row in np.flatnonzero(chosen < 0).tolist():
+        if not may_lack(row):
+            query = slots_in_place(queries.structure, queries.ids[row].tolist())
+            raise DatasetError(f"has no answers for the query {query}", path=pickled.path)
+    present = chosen >= 0
+    found = id_rows(pickled, values[chosen[present]], num_entities, queries._replace(ids=queries.ids[present]))
+    lengths = np.zeros(len(chosen), np.int64)
+    lengths[present] = found.lengths
+    return Ragged.from_lengths(lengths, found.values)
 
 
 def id_rows(pickled: Pickled, words: Words, num_entities: int, queries: Listed) -> Ragged:
@@ -187,12 +228,12 @@ def _lists(archive: Archive, side: str, listed: list[Listed], limits: Limits) ->
     pickled = archive.pickled(file)
     keys, values = pickled.items(pickled.root)
     structures = {pickled.plain(key, 1000): value for key, value in zip(keys.tolist(), values.tolist(), strict=True)}
-    answers = {}
+    lists = {}
     for queries in listed:
         if queries.structure in structures:
             words = pickled.members(structures[queries.structure])
-            answers[queries.shape.name] = _in_order(pickled, words, queries, limits.num_entities)
-    return answers
+            lists[queries.shape.name] = _in_order(pickled, words, queries, limits.num_entities)
+    return lists
 
 
 def _in_order(pickled: Pickled, words: Words, queries: Listed, num_entities: int) -> Ragged:

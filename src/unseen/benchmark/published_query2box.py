@@ -111,7 +111,7 @@ def _answers(archive: Archive, file: str, listed: Listed, limits: Limits) -> Rag
     if file not in archive:
         return None
     pickled = archive.pickled(file)
-    return joined_answers(pickled, *pickled.items(pickled.root), listed, limits.num_entities)
+    return joined_answers(pickled, pickled.items(pickled.root), listed, limits.num_entities, lambda _: False)
 
 
 def query2box_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:

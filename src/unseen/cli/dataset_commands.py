@@ -56,7 +56,8 @@ def split(
     _check_free(output, force)
     graph = read(graphs, literals=literals, skip_errors=skip_errors)
     parts = inductive_split(graph, ratio, seed, disjoint)
-    about = {"kind": "disjoint" if disjoint else "inductive", "ratio": ratio, "seed": seed}
+    exact = int(ratio) if ratio.is_integer() else ratio
+    about = {"kind": "disjoint" if disjoint else "inductive", "ratio": exact, "seed": seed}
     dataset = Dataset(name or output.resolve().name, parts, manifest=about)
     dataset.save(output)
     _tell(dataset, output, as_json)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -28,7 +28,6 @@ from unseen.errors import EvaluationError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Not, Project, Query, walk
 from unseen.logic.execute import Execution
-from unseen.logic.protocols import Answerer
 from unseen.methods.query_loss import logit
 
 Floats = NDArray[np.float64]
@@ -89,12 +88,25 @@ class Calibration:
             raise EvaluationError(f"this is not a calibration: {error!r}") from None
 
 
+@runtime_checkable
+class Executing(Protocol):
+    """A method that answers by executing queries on fuzzy sets."""
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """Scores of all entities for each query."""
+        ...
+
+    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
+        """The fuzzy sets of the queries and of their sub-queries."""
+        ...
+
+
+@dataclass(frozen=True)
 class Calibrated:
     """A method whose estimates are calibrated probabilities; its scores stay as they are."""
 
-    def __init__(self, method: Any, calibration: Calibration) -> None:
-        self.method: Answerer = method
-        self.calibration = calibration
+    method: Executing
+    calibration: Calibration
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """The method's scores."""
@@ -102,7 +114,7 @@ class Calibrated:
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> CalibratedExecution:
         """Probabilities of all entities for each query; inner variables keep their memberships."""
-        return CalibratedExecution(self.method.estimate(graph, queries), self.calibration, queries)  # type: ignore[attr-defined]
+        return CalibratedExecution(self.method.estimate(graph, queries), self.calibration, queries)
 
 
 class CalibratedExecution(Execution):

@@ -74,10 +74,10 @@ class RelationalConv(nn.Module):
         self, features: Float[Tensor, "node batch five_dim"], scales: NodeScales
     ) -> Float[Tensor, "node batch dim"]:
         """The linear layer over all thirteen blocks, from the five that differ by more than a factor."""
-        products = (features.flatten(0, 1) @ self._folded_weight()).view(*features.shape[:2], SCALES, self.dim)
-        plain, amplified, attenuated = products.unbind(dim=2)
-        summed = torch.addcmul(plain + self.linear.bias, amplified, scales.amplification)
-        return torch.addcmul(summed, attenuated, scales.attenuation)
+        bias = torch.nn.functional.pad(self.linear.bias, (0, (SCALES - 1) * self.dim))
+        products = torch.addmm(bias, features.flatten(0, 1), self._folded_weight())
+        plain, amplified, attenuated = products.view(*features.shape[:2], SCALES, self.dim).unbind(dim=2)
+        return torch.addcmul(torch.addcmul(plain, amplified, scales.amplification), attenuated, scales.attenuation)
 
     def _folded_weight(self) -> Float[Tensor, "five_dim three_dim"]:
         """The weight as [5 dim, 3 dim]: a column block for each scale; x takes part in the first only."""

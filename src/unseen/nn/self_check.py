@@ -7,9 +7,11 @@ then many, are equal in all types and the rule for ties decides.
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import metadata
 
 import torch
 from jaxtyping import Bool, Float
@@ -17,6 +19,7 @@ from torch import Tensor
 
 from unseen.nn.kernels import EdgeViews, available, relational_statistics
 from unseen.nn.kernels.definitions import MESSAGES, Implementation, Inputs, Message
+from unseen.version import __version__
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 1e-2}
 """Largest relative error ‖result - reference‖ / ‖reference‖ that rounding explains."""
@@ -39,11 +42,64 @@ class Comparison:
 class Speed:
     """Milliseconds of the four statistics on a random graph; the best of several calls."""
 
+    device: str
     implementation: Implementation
     edges: int
     columns: int
     forward: float
     forward_backward: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is known about the kernels on this machine."""
+
+    versions: dict[str, str | None]
+    comparisons: list[Comparison]
+    speeds: list[Speed]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every kernel agrees with the reference."""
+        return all(comparison.passed for comparison in self.comparisons)
+
+
+def self_check(progress: Callable[[int, int], None] = lambda _done, _total: None) -> Report:
+    """Compare and time the kernels on every device of this machine; `progress` is told how many steps are done."""
+    devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+    dtypes = (torch.float64, torch.float32)
+    total = len(devices) * (2 * len(dtypes) * len(MESSAGES) + 1)
+    found: list[Comparison] = []
+    times: list[Speed] = []
+    for device in devices:
+        edges = power_law_edges((300, 12), 3000, device=device, seed=0, chunk_edges=64)
+        for comparison in comparisons(edges, dtypes):
+            found.append(comparison)
+            progress(len(found) + len(times), total)
+        times += speeds(device)
+    progress(total, total)
+    return Report(versions(), found, times)
+
+
+def versions() -> dict[str, str | None]:
+    """Versions of what computes; None for what is not installed or not there."""
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    installed = {name: _version(name) for name in ("torch", "numpy", "numba", "triton")}
+    threads = str(torch.get_num_threads())
+    return {
+        "python": platform.python_version(),
+        **installed,
+        "cuda": torch.version.cuda,
+        "gpu": gpu,
+        "threads": threads,
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def power_law_edges(
@@ -148,7 +204,7 @@ def _speed(edges: EdgeViews, inputs: Inputs, implementation: Implementation, rep
 
     columns = inputs[0].shape[1] * inputs[0].shape[2]
     times = [_best(work, edges.device, repeats) for work in (forward, forward_backward)]
-    return Speed(implementation, edges.num_edges, columns, times[0], times[1])
+    return Speed(edges.device.type, implementation, edges.num_edges, columns, times[0], times[1])
 
 
 def _best(work: Callable[[], None], device: torch.device, repeats: int) -> float:

@@ -32,10 +32,13 @@ class Workers:
         size = int(os.environ.get("WORLD_SIZE", "1"))
         if size == 1:
             return cls()
-        backend = "nccl" if device != "cpu" and torch.cuda.is_available() else "gloo"
+        local_rank = int(os.environ.get("LOCAL_RANK", "0"))
+        on_gpu = device != "cpu" and torch.cuda.is_available()
+        if on_gpu:
+            torch.cuda.set_device(local_rank)
         if not dist.is_initialized():
-            dist.init_process_group(backend)
-        return cls(dist.get_rank(), size, int(os.environ.get("LOCAL_RANK", "0")))
+            dist.init_process_group("nccl" if on_gpu else "gloo")
+        return cls(dist.get_rank(), size, local_rank)
 
     @property
     def is_first(self) -> bool:

@@ -48,9 +48,10 @@ def train(  # noqa: PLR0913  # the last three say how, not what
 
     With `resume`, a folder that is not there yet is begun, so that the same call can be repeated until all is done.
     """
-    workers = Workers.joined(str((settings or {}).get("device", "auto")))
+    wanted, folder_path = settings or {}, Path(path)
+    workers = Workers.joined(_wanted_device(wanted, folder_path))
     try:
-        folder = open_folder(method, dataset, Path(path), settings or {}, resume=resume, workers=workers)
+        folder = open_folder(method, dataset, folder_path, wanted, resume=resume, workers=workers)
         return _run(dataset, folder, workers, minutes, report)
     finally:
         workers.leave()
@@ -111,6 +112,13 @@ def _run(
         calibrate(dataset, folder, method, report)
     workers.wait()
     return outcome
+
+
+def _wanted_device(settings: Mapping[str, Any], path: Path) -> str:
+    """What the settings say, else what the run said before, else whatever there is."""
+    if "device" in settings or not (path / "run.json").exists():
+        return str(settings.get("device", "auto"))
+    return RunFolder.open(path).config.device
 
 
 def _set_up_torch(config: TrainingConfig) -> None:
