@@ -6,68 +6,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.benchmark.random_graphs import content, graphs_with_missing_edges, random_edges, sets
 from tests.graph.graphs import graph_of
-from unseen.benchmark import answering, sample, sample_dataset, strata
+from unseen.benchmark import answering, sample
 from unseen.benchmark.answering import answer_table
 from unseen.benchmark.branches import Branches
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.dataset_statistics import dataset_statistics
 from unseen.benchmark.edge_index import index_of
 from unseen.benchmark.grounding import Grounder, stream_key
-from unseen.benchmark.hardness import table_hardness
-from unseen.benchmark.program import positive_links
 from unseen.benchmark.rules import SplitGraphs
 from unseen.benchmark.sample import SampleOptions, sample_queries
-from unseen.benchmark.sample_dataset import SamplePlan
-from unseen.benchmark.split import InductiveSplit
-from unseen.benchmark.strata import sample_strata
-from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.graph.vocabulary import directed_relation, inverse_relation
 from unseen.logic.shapes import SHAPES, Shape
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from unseen.benchmark.query_table import QueryTable
-
-ENTITIES, RELATIONS = 90, 24
-
-
-def random_edges(seed: int, count: int = 2400, entities: int = ENTITIES, relations: int = RELATIONS) -> np.ndarray:
-    """Distinct edges with hubs: low ids are frequent."""
-    generator = np.random.default_rng(seed)
-    columns = [bound * generator.random(count) ** 2 for bound in (entities, relations, entities)]
-    return np.unique(np.stack(columns, axis=1).astype(np.int32), axis=0)
+    from unseen.graph import KnowledgeGraph
 
 
 @pytest.fixture(scope="module")
 def graphs() -> SplitGraphs:
-    """A test split with a fifth of its edges missing."""
-    edges = random_edges(0)
-    complete = graph_of(edges.tolist(), ENTITIES, RELATIONS)
-    observed = complete.restricted_to(np.random.default_rng(1).random(complete.num_triples) < 0.8)
-    return SplitGraphs("test", observed, complete)
+    return graphs_with_missing_edges()
 
 
 @pytest.fixture(scope="module")
 def training(graphs: SplitGraphs) -> SplitGraphs:
     return SplitGraphs("train", graphs.complete, graphs.complete)
-
-
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    shuffled = np.random.default_rng(0).permutation(random_edges(2))
-    parts = [part.copy() for part in np.split(shuffled, [800, 950, 1050, 1200])]
-    return Dataset("random", InductiveSplit(Vocabulary.numbered(ENTITIES, RELATIONS), *parts))
-
-
-def content(table: QueryTable) -> list[bytes]:
-    answers = [array for part in (table.easy, table.hard) for array in (part.offsets, part.values)]
-    return [array.tobytes() for array in (table.slots, *answers)]
-
-
-def sets(ragged: object) -> list[set[int]]:
-    return [set(ragged.row(index).tolist()) for index in range(len(ragged))]
 
 
 @pytest.mark.parametrize("compatible", [False, True])
@@ -110,20 +72,6 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_batches(
     monkeypatch.setattr(answering, "BATCH_BYTES", 64)
     assert content(sample_queries(graphs, SHAPES[name], 300, SampleOptions(seed=5)).table) == usual
     assert content(sample_queries(graphs, SHAPES[name], 300, SampleOptions(seed=6)).table) != usual
-
-
-@pytest.mark.parametrize("hard", [False, True])
-def test_the_same_seed_gives_the_same_dataset_whatever_the_threads(dataset: Dataset, hard: bool) -> None:
-    plan = SamplePlan(
-        (SHAPES["1p"], SHAPES["2p"], SHAPES["2in"]),
-        {(split, name): 30 for split in ("train", "valid", "test") for name in ("2p", "2in")},
-        SampleOptions(seed=3, hard=hard),
-    )
-    one, two = (sample_dataset.sample_dataset(dataset, plan, threads=threads)[0] for threads in (1, 3))
-    for split, tables in one.tables.items():
-        assert {name: content(table) for name, table in tables.items()} == {
-            name: content(table) for name, table in two.tables[split].items()
-        }
 
 
 def test_a_prefix_of_a_longer_sample_is_the_shorter_one(graphs: SplitGraphs) -> None:
@@ -264,90 +212,3 @@ def test_any_shape_can_be_sampled(training: SplitGraphs, shape: Shape) -> None:
     table = sample_queries(training, shape, 25).table
     assert sets(table.easy) == sets(answer_table(training.complete, shape, table.slots))
     assert len(table) == 25
-
-
-@pytest.mark.parametrize("name", ["1p", "2p", "3i", "pi", "up", "3in", "2u"])
-def test_hard_samples_have_equal_strata(graphs: SplitGraphs, name: str) -> None:
-    shape = SHAPES[name]
-    links = positive_links(shape.skeleton)
-    found = sample_strata(graphs, shape, 24, SampleOptions(hard=True))
-    table = found.table
-    needed = table_hardness(graphs.complete, graphs.observed, shape, table.slots, table.hard)
-    strata_of_queries = [set(part.tolist()) for part in np.split(needed, table.hard.offsets[1:-1])]
-    assert strata_of_queries == [{s} for s in range(1, links + 1) for _ in range(24 // links)]
-    pairs = np.bincount(needed, minlength=links + 1)[1:]
-    assert pairs.max() <= pairs[-1]
-
-
-def test_a_stratum_that_runs_dry_shortens_the_others() -> None:
-    complete = graph_of(random_edges(7, 60, 20, 12).tolist(), 20, 12)
-    graphs = SplitGraphs("test", complete.restricted_to(np.arange(complete.num_triples) % 4 > 0), complete)
-    found = sample_strata(graphs, SHAPES["2i"], 10_000, SampleOptions(hard=True))
-    needed = table_hardness(graphs.complete, graphs.observed, SHAPES["2i"], found.table.slots, found.table.hard)
-    first_of_query = needed[found.table.hard.offsets[:-1]]
-    assert 0 < len(found.table) < 10_000
-    assert (first_of_query == 1).sum() == (first_of_query == 2).sum()
-    assert "of 10,000 queries: there are no more" in str(found.shortfall)
-
-
-def test_hard_samples_are_not_dominated_by_a_relation_or_an_anchor(graphs: SplitGraphs) -> None:
-    shape = SHAPES["2i"]
-    limits = strata.largest_shares(graphs, shape)
-    table = sample_strata(graphs, shape, 60, SampleOptions(hard=True)).table
-    pairs = table.hard.lengths
-    for stratum in (slice(0, 30), slice(30, 60)):
-        for kind, columns in (("r", [1, 3]), ("e", [0, 2])):
-            values = table.slots[stratum][:, columns] // (2 if kind == "r" else 1)
-            for value in np.unique(values):
-                share = pairs[stratum][(values == value).any(axis=1)].sum() / pairs[stratum].sum()
-                assert share <= limits[kind] + 1e-9
-
-
-def test_a_fifth_is_the_largest_share_unless_there_are_too_few_relations(graphs: SplitGraphs) -> None:
-    assert strata.largest_shares(graphs, SHAPES["2i"]) == {"r": 0.2, "e": 0.2}
-    few = graph_of(random_edges(6, 100, 60, 6).tolist(), 60, 6)
-    assert strata.largest_shares(SplitGraphs("test", few, few), SHAPES["2i"])["r"] == pytest.approx(2 / 3)
-
-
-def test_a_dataset_gets_training_answers_on_the_larger_graphs(dataset: Dataset) -> None:
-    counts = {(split, "2p"): 40 for split in ("train", "valid", "test")}
-    sampled, remarks = sample_dataset.sample_dataset(dataset, SamplePlan((SHAPES["2p"],), counts))
-    table = sampled.tables["train"]["2p"]
-    for side in ("valid", "test"):
-        expected = sets(answer_table(dataset.observed(side), SHAPES["2p"], table.slots))
-        assert sets(sampled.training_answers[side]["2p"]) == expected
-    changed = [a != b for a, b in zip(sets(table.easy), sets(sampled.training_answers["test"]["2p"]), strict=True)]
-    assert dataset_statistics(sampled).new_answers["2p"].test == sum(changed)
-    assert sampled.manifest["answers"] == "true"
-    assert remarks == []
-
-
-def test_statistics_count_both_directions(dataset: Dataset) -> None:
-    graphs = dataset_statistics(dataset).graphs
-    assert graphs.relations == 2 * RELATIONS
-    assert graphs.train_triples == 2 * 800
-    assert graphs.valid_triples == 2 * 950
-    assert graphs.valid_predict_triples == 2 * 100
-    assert graphs.test_entities == len(dataset.observed("test").connected_entities)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_interrupted_run_changes_nothing(dataset: Dataset, tmp_path: Path, threads: int) -> None:
-    dataset.save(tmp_path / "d")
-    before = {path: path.read_bytes() for path in (tmp_path / "d").rglob("*") if path.is_file()}
-
-    def interrupt(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    opened = Dataset.open(tmp_path / "d")
-    with pytest.raises(KeyboardInterrupt):
-        sample_dataset.sample_dataset(opened, SamplePlan(), interrupt, threads=threads)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-
-
-def test_default_counts_shrink_with_the_graph(dataset: Dataset) -> None:
-    plan = SamplePlan()
-    assert plan.count(dataset, "test", SHAPES["1p"]) is None
-    assert plan.count(dataset, "train", SHAPES["2p"]) == round(50_000 * 800 / 51_261)
-    edges = len(dataset.split.test_predict)
-    assert plan.count(dataset, "test", SHAPES["2in"]) == round(10_000 * edges / 14_346)

@@ -51,10 +51,10 @@ class Rules:
 
         A negation must also have a false positive there: an answer that only the missing edges refute.
         """
-        complete, missed, refuted = found.counts.T
+        complete, missed, refuted = found.counts[:, 0], found.counts[:, 1], found.counts[:, 2]
         if self.training:
             return (complete > 0) & (complete <= MAX_ANSWERS)
-        kept = (missed > 0) & (np.maximum(missed, refuted) <= MAX_ANSWERS)
+        kept: NDArray[np.bool_] = (missed > 0) & (np.maximum(missed, refuted) <= MAX_ANSWERS)
         if self.shape.has_negation:
             kept &= refuted > 0
         return kept if self.compatible else kept & (complete <= MAX_ANSWERS)

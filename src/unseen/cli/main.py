@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from unseen.cli import ask, demo, evaluate_commands, graph
+from unseen.cli import (
+    ask,
+    dataset_commands,
+    demo,
+    doctor,
+    evaluate_commands,
+    graph,
+    sample_commands,
+    train_commands,
+)
 from unseen.errors import UnseenError
 from unseen.version import __version__
 
@@ -25,8 +34,19 @@ app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
 app.command("info")(graph.info)
 app.command("convert")(graph.convert)
+app.command("split")(dataset_commands.split)
+app.command("sample")(sample_commands.sample)
 app.command("evaluate")(evaluate_commands.evaluate)
 app.command("report")(evaluate_commands.report)
+app.add_typer(train_commands.app, name="train")
+app.command("download")(dataset_commands.download)
+app.command("doctor")(doctor.doctor)
+
+datasets = typer.Typer(help="Look at datasets, and exchange them with published formats.", no_args_is_help=True)
+datasets.command("stats")(sample_commands.stats)
+datasets.command("import")(dataset_commands.import_)
+datasets.command("export")(dataset_commands.export)
+app.add_typer(datasets, name="dataset")
 
 
 def _show_version(wanted: bool) -> None:

@@ -83,16 +83,10 @@ def self_check(progress: Callable[[int, int], None] = lambda _done, _total: None
 
 def versions() -> dict[str, str | None]:
     """Versions of what computes; None for what is not installed or not there."""
-    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    own = {"unseen": __version__, "python": platform.python_version()}
     installed = {name: _version(name) for name in ("torch", "numpy", "numba", "triton")}
-    threads = str(torch.get_num_threads())
-    return {
-        "python": platform.python_version(),
-        **installed,
-        "cuda": torch.version.cuda,
-        "gpu": gpu,
-        "threads": threads,
-    }
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+    return {**own, **installed, "cuda": torch.version.cuda, "gpu": gpu, "threads": str(torch.get_num_threads())}
 
 
 def _version(package: str) -> str | None:

@@ -45,7 +45,7 @@ def forward(task: Task, inputs: Inputs, track: bool) -> tuple[Results, Arguments
     )
     outputs = (_arrays(*whole[:4]), _arrays(*parts[:4]), _arrays(*whole[4:]), _arrays(*parts[4:]))
     chunks = (*_chunks(view), *_arrays(view.offsets))
-    edges = (_arrays(view.source, view.relation), _mask(task, view))
+    edges = (_arrays(view.source, view.relation), _mask(task))
     _in_pieces(cpu_passes.forward_pass, view, chunks, *edges, _arrays(*inputs), *outputs, *_kind(task, x))
     _over_split(cpu_passes.combine_pass, view, *outputs)
     found = [value.view(x.shape) if needed else None for value, needed in zip(whole, wanted, strict=True)]
@@ -55,65 +55,24 @@ def forward(task: Task, inputs: Inputs, track: bool) -> tuple[Results, Arguments
 def backward(
     task: Task, inputs: Inputs, arguments: Arguments, gradients: Results, needed: tuple[bool, bool, bool]
 ) -> Gradients:
-    """Gradients of x, relation and boundary. Cost: three rows read per edge for x, and three for relation."""
-    x, relation, boundary = inputs
-    edges = task.edges
-    for_x = _pulled(task, edges.by_source, (x, relation), gradients) if needed[0] else None
-    for_relation = _pulled(task, edges.by_relation, (relation, x), gradients) if needed[1] else None
-    for_boundary = _for_boundary(boundary, gradients) if needed[2] else None
-    for at, gradient in zip(arguments, gradients[2:], strict=True):
-        if at is not None and gradient is not None:
-            results = [
-                _table(0, x, x.dtype, False) if value is None else value
-                for value in (for_x, for_relation, for_boundary)
-            ]
-            _scatter(task, at, gradient, (x, relation), results)
-    return for_x, for_relation, for_boundary
-
-
-def _pulled(task: Task, view: View, rows: tuple[Tensor, Tensor], gradients: Results) -> Tensor:
-    """Gradients of the rows that own `view`, from sum and sum of squares."""
-    sums, squares = gradients[:2]
-    if sums is None and squares is None:
-        return torch.zeros_like(rows[0])
-    reference = sums if sums is not None else squares
-    assert reference is not None  # noqa: S101
-    nothing = _table(0, reference, reference.dtype, False)
-    grads = (torch.zeros_like(reference) if sums is None else sums, nothing if squares is None else squares)
-    result, partial = torch.empty_like(rows[0]), _table(view.work.num_slots, rows[0], rows[0].dtype, True)
-    others = view.relation if view is task.edges.by_source else view.source
-    edges = (_arrays(others, view.target), _mask(task, view))
-    outputs = _arrays(result, partial)
-    _in_pieces(
-        cpu_passes.backward_pass,
-        view,
-        _chunks(view),
-        *edges,
-        _arrays(*rows),
-        _arrays(*grads),
-        outputs,
-        *_kind(task, rows[0]),
-    )
-    _over_split(cpu_passes.add_parts, view, *outputs)
-    return result
-
-
-def _for_boundary(boundary: Tensor, gradients: Results) -> Tensor:
-    """What sum and sum of squares give the boundary, which is one of the messages."""
-    sums, squares = gradients[:2]
-    result = torch.zeros_like(boundary) if sums is None else sums.clone()
-    return result if squares is None else result.addcmul_(boundary, squares, value=2)
-
-
-def _scatter(task: Task, at: Tensor, gradient: Tensor, inputs: tuple[Tensor, Tensor], results: list[Tensor]) -> None:
-    """Add the gradient of an extreme to the rows that made it; threads share out the columns."""
+    """Gradients of x, relation and boundary, in one pass. Cost: three rows read and two written per edge."""
     x, view = inputs[0], task.edges.by_target
-    unit = x.shape[2] if task.message == "rotate" else 16
-    columns = x.shape[1] * x.shape[2]
-    cuts = [min(cut * unit, columns) for cut in _shares(-(-columns // unit), torch.get_num_threads())]
-    edges = _arrays(view.source, view.relation)
-    common = (_arrays(at)[0], _arrays(gradient)[0], edges, _arrays(*inputs), _arrays(*results), *_kind(task, x))
-    _spread(cpu_passes.extreme_pass, cuts, common)
+    found = [torch.zeros_like(value) if wanted else None for value, wanted in zip(inputs, needed, strict=True)]
+    nothing = torch.empty(0, *x.shape[1:], dtype=x.dtype)
+    no_positions = torch.empty(0, *x.shape[1:], dtype=torch.int32)
+    grads = _arrays(*(nothing if value is None else value for value in gradients))
+    ats = _arrays(*(no_positions if value is None else value for value in arguments))
+    results = _arrays(*(nothing if value is None else value for value in found))
+    edges = (_arrays(view.offsets)[0], _arrays(view.source, view.relation), _mask(task))
+    operands = (*edges, _arrays(*inputs), grads, ats, results, *_kind(task, x))
+    _spread(cpu_passes.backward_pass, _column_cuts(task, x), operands)
+    return found[0], found[1], found[2]
+
+
+def _column_cuts(task: Task, x: Tensor) -> list[int]:
+    """Where to cut the columns among threads: between cache lines, or for `rotate` between rows of dim."""
+    columns, unit = x.shape[1] * x.shape[2], x.shape[2] if task.message == "rotate" else 16
+    return [min(cut * unit, columns) for cut in _shares(-(-columns // unit), torch.get_num_threads())]
 
 
 def _table(rows: int, like: Tensor, dtype: torch.dtype, needed: bool) -> Tensor:
@@ -131,11 +90,9 @@ def _chunks(view: View) -> tuple[Array, ...]:
     return _arrays(view.work.row, view.work.start, view.work.end, view.work.slot)
 
 
-def _mask(task: Task, view: View) -> Array:
-    """The edge mask in the order of a view; an empty one keeps everything."""
-    if task.edge_mask is None:
-        return np.empty(0, np.bool_)
-    return _arrays(task.edge_mask if view is task.edges.by_target else task.edge_mask[view.position.long()])[0]
+def _mask(task: Task) -> Array:
+    """The edge mask; an empty one keeps everything."""
+    return np.empty(0, np.bool_) if task.edge_mask is None else task.edge_mask.numpy()
 
 
 def _kind(task: Task, x: Tensor) -> tuple[int, int]:

@@ -1,12 +1,12 @@
 """The compiled inner loops of the CPU kernels, over the columns of single rows.
 
 Nothing is compiled before the first call; machine code is kept on disk. Columns are taken `WIDTH` at a time, so that
-what is accumulated stays in the first-level cache. All accumulators lie in one array, `state`, at constant distances,
+what belongs to one node stays in the first-level cache. It lies in one array (`state`, `local`) at constant distances,
 because the compiler cannot know that arrays do not overlap and gives up vector instructions when it would have to check
 many. Edges are folded in by fours or twos to read and write the state less often.
 
-The position of an extreme is held as a number of the tensors' own type, counted from the start of the chunk: exact as
-long as a chunk has fewer than 2^24 edges.
+The edge that attains an extreme is held as a number of the tensors' own type, counted from the first edge of the chunk
+or node: exact up to 2^24 edges in float32.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 DISTMULT, TRANSE, ROTATE = 0, 1, 2
 WIDTH = 512
 """Columns accumulated at a time; the literals below are its multiples."""
-SQUARES, LARGEST, LEAST, LARGEST_AT, LEAST_AT, ACCUMULATORS = 512, 1024, 1536, 2048, 2560, 3072
+SQUARES, LARGEST, LEAST, LARGEST_AT, LEAST_AT, GRADIENT, LENGTH = 512, 1024, 1536, 2048, 2560, 3072, 3584
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -135,48 +135,65 @@ def write_message(message, dim, a, b, result, width):
 
 @compiled
 @no_type_check
-def pull(message, dim, own, other, grads, result, width):
-    """Add to `result` what one edge's message gives its own row, from the gradients of sum and sum of squares.
-
-    All three messages are symmetric in the source's and the relation's row, so that this serves both. Twice a number is
-    written as a sum: an integer times a float32 would be a float64.
-    """
-    sums, squares = grads
-    if message == DISTMULT:
-        for c in range(width):
-            result[c] += (sums[c] + (own[c] + own[c]) * other[c] * squares[c]) * other[c]
-    elif message == TRANSE:
-        for c in range(width):
-            m = own[c] + other[c]
-            result[c] += sums[c] + (m + m) * squares[c]
-    else:
-        half = dim // 2
-        for low in range(0, width, dim):
-            for real in range(low, low + half):
-                imaginary = real + half
-                a, b, c, d = own[real], own[imaginary], other[real], other[imaginary]
-                m, n = a * c - b * d, a * d + b * c
-                real_grad = sums[real] + (m + m) * squares[real]
-                imaginary_grad = sums[imaginary] + (n + n) * squares[imaginary]
-                result[real] += real_grad * c + imaginary_grad * d
-                result[imaginary] += imaginary_grad * c - real_grad * d
+def boundary_gradient(boundary, local, result, width):
+    """Gradient of the boundary, from what `local` holds of its node."""
+    for c in range(width):
+        value = boundary[c]
+        g = local[c] + (value + value) * local[c + SQUARES]
+        with_largest = g + local[c + LARGEST]
+        g = with_largest if local[c + LARGEST_AT] == -1 else g
+        with_least = g + local[c + LEAST]
+        result[c] = with_least if local[c + LEAST_AT] == -1 else g
 
 
 @compiled
 @no_type_check
-def pull_sum(message, dim, other, sums, result, width):
-    """The same when only the sum has a gradient."""
-    if message == DISTMULT:
-        for c in range(width):
-            result[c] += sums[c] * other[c]
+def message_gradient(message, dim, x, w, number, local, width):
+    """Gradient of the message of edge `number` of a node, from what `local` holds of the node, into `local`.
+
+    Twice a value is written as a sum: an integer times a float32 would be a float64.
+    """
+    if message == ROTATE:
+        half = dim // 2
+        for low in range(0, width, dim):
+            for c in range(low, low + half):
+                d = c + half
+                m, n = x[c] * w[c] - x[d] * w[d], x[c] * w[d] + x[d] * w[c]
+                local[c + GRADIENT] = local[c] + (m + m) * local[c + SQUARES]
+                local[d + GRADIENT] = local[d] + (n + n) * local[d + SQUARES]
     elif message == TRANSE:
         for c in range(width):
-            result[c] += sums[c]
+            m = x[c] + w[c]
+            local[c + GRADIENT] = local[c] + (m + m) * local[c + SQUARES]
+    else:
+        for c in range(width):
+            m = x[c] * w[c]
+            local[c + GRADIENT] = local[c] + (m + m) * local[c + SQUARES]
+    for c in range(width):
+        g = local[c + GRADIENT]
+        with_largest = g + local[c + LARGEST]
+        g = with_largest if local[c + LARGEST_AT] == number else g
+        with_least = g + local[c + LEAST]
+        local[c + GRADIENT] = with_least if local[c + LEAST_AT] == number else g
+
+
+@compiled
+@no_type_check
+def add_gradient(message, dim, other, gradient, result, width):
+    """Add to the gradient of a row what a message's gradient gives it; `other` is the other row of the message.
+
+    All three messages are symmetric in the source's and the relation's row, so that this serves both.
+    """
+    if message == DISTMULT:
+        for c in range(width):
+            result[c] += gradient[c] * other[c]
+    elif message == TRANSE:
+        for c in range(width):
+            result[c] += gradient[c]
     else:
         half = dim // 2
         for low in range(0, width, dim):
-            for real in range(low, low + half):
-                imaginary = real + half
-                c, d = other[real], other[imaginary]
-                result[real] += sums[real] * c + sums[imaginary] * d
-                result[imaginary] += sums[imaginary] * c - sums[real] * d
+            for c in range(low, low + half):
+                d = c + half
+                result[c] += gradient[c] * other[c] + gradient[d] * other[d]
+                result[d] += gradient[d] * other[c] - gradient[c] * other[d]

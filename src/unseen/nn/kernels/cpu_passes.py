@@ -1,8 +1,8 @@
-"""The compiled passes over edges, on the CPU: forward, backward by source or relation, backward of the extremes.
+"""The compiled passes over edges, on the CPU: forward, and backward.
 
-A pass treats the chunks `first` … `last` of a work list, in one thread and without Python's lock; `cpu.py` hands ranges
-of chunks to threads. What a chunk computes does not depend on the thread, so results are the same for any number of
-them. Arrays without rows stand for what is not wanted.
+A pass treats the range `first` … `last` of its work, chunks of edges or columns, in one thread and without Python's
+lock; `cpu.py` hands ranges to threads. What is computed does not depend on the ranges, so results are the same for any
+number of threads. Arrays without rows stand for what is not wanted.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from typing import no_type_check
 import numpy as np
 
 from unseen.nn.kernels.cpu_loops import (
-    ACCUMULATORS,
     DISTMULT,
+    GRADIENT,
     LARGEST_AT,
+    LENGTH,
     ROTATE,
-    TRANSE,
     WIDTH,
+    add_gradient,
+    boundary_gradient,
     compiled,
     fold_four,
     fold_one_at,
     fold_two_at,
-    pull,
-    pull_sum,
+    message_gradient,
     start_empty,
     start_with,
     write_message,
@@ -104,7 +105,7 @@ def forward_pass(first, last, chunks, edges, keep, inputs, results, partials, at
     source, relation = edges
     x, w, boundary = inputs
     track = ats[0].shape[0] + ats[1].shape[0] > 0
-    state, messages, ones = np.empty(ACCUMULATORS, x.dtype), np.empty((4, WIDTH), x.dtype), np.ones((4, WIDTH), x.dtype)
+    state, messages, ones = np.empty(GRADIENT, x.dtype), np.empty((4, WIDTH), x.dtype), np.ones((4, WIDTH), x.dtype)
     rows, places = np.empty((2, 4), np.int64), np.empty(4, np.int64)
     lefts, rights = (x, w) if message == DISTMULT else (messages, ones)
     cols, step = x.shape[1], step_of(message, dim)
@@ -165,86 +166,53 @@ def combine_pass(first, last, split, results, partials, ats, partial_ats):
 
 @compiled
 @no_type_check
-def backward_pass(first, last, chunks, edges, keep, rows, grads, results, message, dim):
-    """Gradients of the rows that own the chunks, from those of sum and sum of squares at the edges' targets.
-
-    `rows` are the owners' and the others' rows; `edges` says which of the others, and which target, each edge has.
-    """
-    row_of, start_of, end_of, slot_of = chunks
-    other_of, target_of = edges
-    own, other = rows
-    sums, squares = grads
-    result, partial = results
-    total = np.empty(WIDTH, own.dtype)
-    cols, step = own.shape[1], step_of(message, dim)
-    for chunk in range(first, last):
-        row, slot = row_of[chunk], slot_of[chunk]
-        for low in range(0, cols, step):
-            high = min(cols, low + step)
-            width = high - low
-            total[:] = 0
-            mine = own[row, low:high]
-            for edge in range(start_of[chunk], end_of[chunk]):
-                if keep.shape[0] > 0 and not keep[edge]:
-                    continue
-                theirs, target = other[other_of[edge], low:high], target_of[edge]
-                if squares.shape[0] == 0:
-                    pull_sum(message, dim, theirs, sums[target, low:high], total, width)
-                else:
-                    pair = (sums[target, low:high], squares[target, low:high])
-                    pull(message, dim, mine, theirs, pair, total, width)
-            if slot < 0:
-                result[row, low:high] = total[:width]
-            else:
-                partial[slot, low:high] = total[:width]
+def load_gradients(row, start, low, high, grads, ats, local):
+    """Copy what belongs to a node: four gradients, 0 where none is given, and which edges attain the extremes."""
+    width = high - low
+    for k in range(4):
+        place = local[k * WIDTH : k * WIDTH + width]
+        if grads[k].shape[0] == 0:
+            place[:] = 0
+        else:
+            place[:] = grads[k][row, low:high]
+    for k in range(2):
+        place = local[LARGEST_AT + k * WIDTH : LARGEST_AT + k * WIDTH + width]
+        if grads[k + 2].shape[0] == 0:
+            place[:] = -2
+        else:
+            at = ats[k][row, low:high]
+            for c in range(width):
+                place[c] = at[c] - start if at[c] >= 0 else -1
 
 
 @compiled
 @no_type_check
-def add_parts(first, last, split, result, partial):
-    """Results of split rows: the sums of their parts, in order."""
-    split_rows, split_offsets = split
-    for i in range(first, last):
-        row = split_rows[i]
-        result[row] = 0
-        for slot in range(split_offsets[i], split_offsets[i + 1]):
-            for c in range(result.shape[1]):
-                result[row, c] += partial[slot, c]
+def backward_pass(first, last, offsets, edges, keep, inputs, grads, ats, results, message, dim):
+    """Gradients of x, relation and boundary at the columns `first` … `last`, in one pass over the edges by target.
 
-
-@compiled
-@no_type_check
-def extreme_pass(first, last, at, grad, edges, inputs, results, message, dim):
-    """Add the gradient of an extreme where it was attained, for the columns `first` … `last`.
-
-    Threads have columns of their own and rows in order, so that no two write to one place and sums are repeatable.
+    Threads have columns of their own and take all edges in order, so that no two write to one place, hubs are shared,
+    and sums are repeatable. Cost: three rows read and two written per edge, those of relations from the cache.
     """
     source, relation = edges
-    x, w = inputs
+    x, w, boundary = inputs
     for_x, for_w, for_boundary = results
-    wants_x, wants_w, wants_boundary = for_x.shape[0] > 0, for_w.shape[0] > 0, for_boundary.shape[0] > 0
-    half = dim // 2
-    for row in range(at.shape[0]):
-        for c in range(first, last):
-            edge, g = at[row, c], grad[row, c]
-            if edge < 0:
-                if wants_boundary:
-                    for_boundary[row, c] += g
-                continue
-            u, r = source[edge], relation[edge]
-            if message != ROTATE:
-                if wants_x:
-                    for_x[u, c] += g if message == TRANSE else g * w[r, c]
-                if wants_w:
-                    for_w[r, c] += g if message == TRANSE else g * x[u, c]
-                continue
-            is_real = c % dim < half
-            other = c + half if is_real else c - half
-            signed = -g if is_real else g
-            real, imaginary = (c, other) if is_real else (other, c)
-            if wants_x:
-                for_x[u, c] += g * w[r, real]
-                for_x[u, other] += signed * w[r, imaginary]
-            if wants_w:
-                for_w[r, real] += g * x[u, c]
-                for_w[r, imaginary] += signed * x[u, other]
+    local = np.empty(LENGTH, x.dtype)
+    number, step = x.dtype.type, step_of(message, dim)
+    for low in range(first, last, step):
+        high = min(last, low + step)
+        width = high - low
+        for row in range(x.shape[0]):
+            start = offsets[row]
+            load_gradients(row, start, low, high, grads, ats, local)
+            if for_boundary.shape[0] > 0:
+                boundary_gradient(boundary[row, low:high], local, for_boundary[row, low:high], width)
+            for edge in range(start, offsets[row + 1]):
+                if keep.shape[0] > 0 and not keep[edge]:
+                    continue
+                left, right = x[source[edge], low:high], w[relation[edge], low:high]
+                message_gradient(message, dim, left, right, number(edge - start), local, width)
+                gradient = local[GRADIENT : GRADIENT + width]
+                if for_x.shape[0] > 0:
+                    add_gradient(message, dim, right, gradient, for_x[source[edge], low:high], width)
+                if for_w.shape[0] > 0:
+                    add_gradient(message, dim, left, gradient, for_w[relation[edge], low:high], width)

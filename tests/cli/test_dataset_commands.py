@@ -1,0 +1,91 @@
+"""`split`, `dataset import`, `dataset export` and `download` as commands."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tests.benchmark.small_dataset import assert_same, inductive_dataset
+from unseen.benchmark.dataset import Dataset
+from unseen.cli import dataset_commands
+from unseen.errors import DatasetError, GraphError, UnknownMethod, UnseenError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+app = typer.Typer()
+app.command("split")(dataset_commands.split)
+app.command("import")(dataset_commands.import_)
+app.command("export")(dataset_commands.export)
+app.command("download")(dataset_commands.download)
+
+
+def run(*words: object) -> Any:
+    """The outcome of a command; an error that the user can mend is raised as it is."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if isinstance(result.exception, UnseenError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_a_graph_is_split_into_a_dataset_folder(tmp_path: Path) -> None:
+    told = json.loads(run("split", "countries", "--ratio", 150, "-o", tmp_path / "c", "--json").stdout)
+    dataset = Dataset.open(tmp_path / "c")
+    assert (dataset.name, dataset.manifest["ratio"], dataset.manifest["seed"]) == ("c", 150, 42)
+    assert told["entities"] == dataset.vocabulary.num_entities
+    assert told["observed"]["test"] == dataset.observed("test").num_triples
+
+
+def test_a_disjoint_split_says_so_in_its_manifest(tmp_path: Path) -> None:
+    run("split", "countries", "--ratio", 200, "--disjoint", "--seed", 7, "-o", tmp_path / "c")
+    dataset = Dataset.open(tmp_path / "c")
+    assert (dataset.manifest["kind"], dataset.manifest["seed"], dataset.split.disjoint) == ("disjoint", 7, True)
+
+
+def test_a_bad_ratio_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match="between 101 and 1000"):
+        run("split", tmp_path / "no such file.tsv", "--ratio", 50, "-o", tmp_path / "c")
+
+
+def test_nothing_is_replaced_without_force(tmp_path: Path) -> None:
+    run("split", "countries", "-o", tmp_path / "c")
+    with pytest.raises(DatasetError, match="is there already"):
+        run("split", "countries", "--seed", 1, "-o", tmp_path / "c")
+    run("split", "countries", "--seed", 1, "-o", tmp_path / "c", "--force")
+    assert Dataset.open(tmp_path / "c").manifest["seed"] == 1
+
+
+def test_a_dataset_goes_out_and_comes_back(tmp_path: Path) -> None:
+    inductive_dataset().save(tmp_path / "here")
+    run("export", tmp_path / "here", "-o", tmp_path / "there.zip")
+    result = run("import", tmp_path / "there.zip", "-o", tmp_path / "back", "--name", "again")
+    assert_same(inductive_dataset(), Dataset.open(tmp_path / "back"))
+    assert Dataset.open(tmp_path / "back").name == "again"
+    assert "queries" in result.stderr
+
+
+def test_what_an_import_has_to_remark_stands_on_standard_error(tmp_path: Path) -> None:
+    (tmp_path / "stats.txt").write_text("numentity: 3\nnumrelations: 2\n")
+    for name, value in {
+        "test_triples_1c": [((0, (1,), 0), "1-chain")],
+        "test_ans_1c_hard": {((0, (1,)),): {2}},
+    }.items():
+        (tmp_path / f"{name}.pkl").write_bytes(pickle.dumps(value))
+    result = run("import", tmp_path, "-o", tmp_path / "out", "--json")
+    assert json.loads(result.stdout)["queries"] == 1
+    assert "easy answers of the 1p queries are unknown" in result.stderr
+    assert "--graph" in result.stderr
+
+
+def test_downloads_are_listed_by_name(tmp_path: Path) -> None:
+    lines = run("download").stdout.splitlines()
+    assert any(line.startswith("inductiveqe-175 ") for line in lines)
+    assert "fb15k-237" in json.loads(run("download", "--json").stdout)
+    with pytest.raises(UnknownMethod, match="available: betae, fb15k-237"):
+        run("download", "nothing", "-o", tmp_path)
