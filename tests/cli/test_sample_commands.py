@@ -5,22 +5,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from unseen.benchmark.dataset import Dataset
 from unseen.benchmark.split import inductive_split
-from unseen.cli import sample_commands
+from unseen.cli.main import app
 from unseen.errors import DatasetError, QuerySyntaxError, UnknownMethod
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from unseen.graph import KnowledgeGraph
-
-app = typer.Typer()
-app.command("sample")(sample_commands.sample)
-app.command("stats")(sample_commands.stats)
 
 FEW = ("--types", "1p,2p,2in", "--train", "30", "--valid", "20", "--test", "20", "--test", "2in=10")
 
@@ -91,14 +86,14 @@ def test_queries_are_not_replaced_unless_said(split: Path, tmp_path: Path) -> No
 
 def test_stats_prints_the_three_tables(split: Path, tmp_path: Path) -> None:
     run("sample", split, "-o", tmp_path / "d", *FEW)
-    numbers = json.loads(run("stats", tmp_path / "d", "--json"))
+    numbers = json.loads(run("dataset", "stats", tmp_path / "d", "--json"))
     dataset = Dataset.open(tmp_path / "d")
     assert numbers["graphs"]["train_triples"] == 2 * len(dataset.split.train_graph)
     assert numbers["queries"]["test"] == {"1p": 20, "2p": 20, "2in": 10}
     one_link = dataset.tables["train"]["1p"].easy, dataset.training_answers["test"]["1p"]
     differs = [not np.array_equal(one_link[0].row(i), one_link[1].row(i)) for i in range(30)]
     assert numbers["new_answers"]["1p"]["test"] == sum(differs)
-    shown = run("stats", tmp_path / "d")
+    shown = run("dataset", "stats", tmp_path / "d")
     assert all(word in shown for word in ("graphs", "queries", "training queries whose answers differ", "2in"))
 
 

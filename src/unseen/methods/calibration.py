@@ -28,6 +28,7 @@ from unseen.errors import EvaluationError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Not, Project, Query, walk
 from unseen.logic.execute import Execution
+from unseen.logic.protocols import Answerer
 from unseen.methods.query_loss import logit
 
 Floats = NDArray[np.float64]
@@ -89,12 +90,8 @@ class Calibration:
 
 
 @runtime_checkable
-class Executing(Protocol):
+class Executing(Answerer, Protocol):
     """A method that answers by executing queries on fuzzy sets."""
-
-    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
-        """Scores of all entities for each query."""
-        ...
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The fuzzy sets of the queries and of their sub-queries."""

@@ -125,7 +125,7 @@ def _set_up_torch(config: TrainingConfig) -> None:
     if config.threads:
         import numba
 
-        torch.set_num_threads(config.threads)
         numba.set_num_threads(min(config.threads, numba.config.NUMBA_NUM_THREADS))
+        torch.set_num_threads(config.threads)  # after numba, whose threads begin with a number of their own
     if torch.cuda.is_available():
         torch.set_float32_matmul_precision(config.precision)
