@@ -18,13 +18,13 @@ from pathlib import Path
 
 import numpy as np
 import pyoxigraph
-from unseen.graph.writers import write_graph
 
 from unseen.graph import KnowledgeGraph, Vocabulary
+from unseen.graph.files.writers import write_graph
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Query, unbind
 from unseen.logic.shapes import SHAPES
-from unseen.logic.sparql_writer import to_sparql
+from unseen.logic.sparql.writer import to_sparql
 from unseen.logic.traverse import answers, step
 
 TIMED = ("2p", "3p", "2i", "pin")

@@ -59,7 +59,7 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 print(json.dumps({{"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_gb": peak, "triples": triples}}))
 """
 UNSEEN = MEASURED.format(
-    imports="from unseen.graph.readers import read_graph",
+    imports="from unseen.graph.files.readers import read_graph",
     work="triples = read_graph(sys.argv[1]).graph.num_triples",
 )
 PANDAS = MEASURED.format(

@@ -93,7 +93,7 @@ def load(
     progress: Callable[[int, int], None] | None = None,
 ) -> KnowledgeGraph:
     """The graph of one or more files, or an embedded graph by name; several sources make one graph."""
-    from unseen.graph.readers import read_graph  # pyarrow only where files are read
+    from unseen.graph.files.readers import read_graph  # pyarrow only where files are read
 
     paths = [find_source(source) for source in sources]
     return read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.benchmark.dataset import SPLITS, Dataset
-from unseen.benchmark.published_betae import transductive_split
-from unseen.benchmark.published_npz import answered
+from unseen.benchmark.published.betae import transductive_split
+from unseen.benchmark.published.npz import answered
 from unseen.benchmark.split import InductiveSplit, inductive_split
 from unseen.graph import KnowledgeGraph
 from unseen.logic.shapes import SHAPES

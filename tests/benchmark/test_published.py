@@ -12,7 +12,7 @@ from tests.benchmark.published_files import STRUCTURES, exported, load
 from tests.benchmark.small_dataset import assert_same, disjoint_dataset, inductive_dataset, transductive_dataset
 from unseen.benchmark.dataset import SPLITS
 from unseen.benchmark.published import FORMATS, export_dataset, import_dataset
-from unseen.benchmark.published_structures import Numbering, shape_of_structure, structure_of_shape
+from unseen.benchmark.published.structures import Numbering, shape_of_structure, structure_of_shape
 from unseen.errors import DatasetError, QueryRefused
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers

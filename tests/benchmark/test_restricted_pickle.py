@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unseen.benchmark.pickle_writer import dictionary, encoded, id_sets, list_of, pickle_file, set_of
+from unseen.benchmark.pickles.restricted import NotIds, Pickled
+from unseen.benchmark.pickles.writer import dictionary, encoded, id_sets, list_of, pickle_file, set_of
 from unseen.benchmark.query_table import Ragged
-from unseen.benchmark.restricted_pickle import NotIds, Pickled
 from unseen.errors import DatasetError
 
 HERE = Path("some.pkl")

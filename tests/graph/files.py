@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from typing import TYPE_CHECKING
 
-from unseen.graph.readers import ReadResult, read_graph
+from unseen.graph.files.readers import ReadResult, read_graph
 
 if TYPE_CHECKING:
     from pathlib import Path

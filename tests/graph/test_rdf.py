@@ -9,7 +9,7 @@ import pytest
 
 from tests.graph.files import file_of, keyed_triples, read, triples_in
 from unseen.errors import GraphError, MalformedLine, MissingExtra
-from unseen.graph.readers import read_graph
+from unseen.graph.files.readers import read_graph
 
 if TYPE_CHECKING:
     from pathlib import Path

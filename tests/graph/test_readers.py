@@ -14,8 +14,8 @@ import pytest
 
 from tests.graph.files import by_first_appearance, file_of, keyed_triples, read, triples_in
 from unseen.errors import GraphError
-from unseen.graph import numbering, tables
-from unseen.graph.readers import read_graph
+from unseen.graph.files import numbering, tables
+from unseen.graph.files.readers import read_graph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,7 +143,7 @@ def test_many_threads_may_read_at_once(tmp_path: Path) -> None:
 
 def test_one_thread_for_files_is_enough(tmp_path: Path) -> None:
     path = file_of(tmp_path, "graph.tsv", "a\tr\tb\n" * 100_000)
-    code = f"from unseen.graph.readers import read_graph; print(read_graph({str(path)!r}).report.triples)"
+    code = f"from unseen.graph.files.readers import read_graph; print(read_graph({str(path)!r}).report.triples)"
     environment = os.environ | {"ARROW_IO_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", code]
     finished = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=60)
@@ -262,7 +262,8 @@ def test_parquet_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
 
 def test_reading_imports_neither_torch_nor_rdf(tmp_path: Path) -> None:
     path = file_of(tmp_path, "graph.tsv", "a\tr\tb\n")
-    code = f"import sys; from unseen.graph.readers import read_graph; read_graph({str(path)!r}); print(*sys.modules)"
+    reading = f"from unseen.graph.files.readers import read_graph; read_graph({str(path)!r})"
+    code = f"import sys; {reading}; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "pyoxigraph", "rdflib", "numba"} & set(modules)
 

@@ -16,8 +16,8 @@ import pytest
 
 from tests.graph.files import file_of, keyed_triples, read
 from unseen.errors import GraphError, MalformedLine
-from unseen.graph import sources, tables
-from unseen.graph.readers import read_graph
+from unseen.graph.files import sources, tables
+from unseen.graph.files.readers import read_graph
 
 GOOD = "a\tr\tb\n"
 
@@ -246,7 +246,7 @@ def test_a_single_line_of_ten_megabytes_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_refused_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unseen.graph.lines.LONGEST_LINE", 1000)
+    monkeypatch.setattr("unseen.graph.files.lines.LONGEST_LINE", 1000)
     assert "line 2: longer than 1,000 bytes" in refusal(file_of(tmp_path, "graph.tsv", GOOD + "x" * 5000))
 
 
@@ -284,7 +284,7 @@ def test_columns_that_are_not_read_may_hold_anything(tmp_path: Path) -> None:
 
 
 def test_too_many_triples_for_the_ids_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unseen.graph.numbering.MOST_ROWS", 3)
+    monkeypatch.setattr("unseen.graph.files.numbering.MOST_ROWS", 3)
     path = file_of(tmp_path, "graph.tsv", GOOD * 4)
     assert refusal(path) == f"{path}: more than 3 triples in one file"
 
@@ -304,13 +304,13 @@ def test_other_complaints_of_the_system_are_passed_on(tmp_path: Path, monkeypatc
 
 INTERRUPTED = """
 import sys, time
-from unseen.graph import tables
-from unseen.graph.readers import read_graph
+from unseen.graph.files import tables
+from unseen.graph.files.readers import read_graph
 tables.BLOCK_BYTES = 1 << 12
 def slow(done, total):
     print(done, flush=True)
     time.sleep(0.2)
-from unseen.graph import sources
+from unseen.graph.files import sources
 sources.PROGRESS_STEP = 1
 read_graph(sys.argv[1], progress=slow)
 """

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from tests.graph.files import by_first_appearance, file_of, keyed_triples
 from unseen.errors import GraphError
-from unseen.graph import tables
-from unseen.graph.assembly import assembled
-from unseen.graph.dialect import detected
-from unseen.graph.formats import SUFFIXES
-from unseen.graph.lines import read_lines
+from unseen.graph.files import tables
+from unseen.graph.files.assembly import assembled
+from unseen.graph.files.dialect import detected
+from unseen.graph.files.formats import SUFFIXES
+from unseen.graph.files.lines import read_lines
+from unseen.graph.files.readers import read_graph
+from unseen.graph.files.sources import sources_of
 from unseen.graph.prefixes import iri_of, key_of
-from unseen.graph.readers import read_graph
 from unseen.graph.sorted_edges import first_occurrences
-from unseen.graph.sources import sources_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 
 from tests.graph.files import file_of, keyed_triples
 from unseen.errors import GraphError
-from unseen.graph import KnowledgeGraph, Vocabulary, writers
+from unseen.graph import KnowledgeGraph, Vocabulary
+from unseen.graph.files import writers
+from unseen.graph.files.readers import read_graph
+from unseen.graph.files.writers import check_target, write_graph
 from unseen.graph.names import Names, text_array
-from unseen.graph.readers import read_graph
-from unseen.graph.writers import check_target, write_graph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -251,7 +252,8 @@ def test_whatever_happens_while_writing_nothing_partial_is_left(
 
 INTERRUPTED = """
 import sys, time
-from unseen.graph import KnowledgeGraph, writers
+from unseen.graph import KnowledgeGraph
+from unseen.graph.files import writers
 plain = writers._named_rows
 def slow(*arguments):
     for columns in plain(*arguments):

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from unseen.errors import MissingExtra
-from unseen.logic import sparql
 from unseen.logic.algebra import Anchor, Project, Query
+from unseen.logic.sparql import parse as sparql
 from unseen.logic.sparql import parse_sparql
-from unseen.logic.sparql_words import MAX_NESTING
+from unseen.logic.sparql.words import MAX_NESTING
 
 
 def query_of(pattern: str, prologue: str = "") -> Query:

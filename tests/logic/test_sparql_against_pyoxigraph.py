@@ -20,7 +20,7 @@ from unseen.graph.vocabulary import Vocabulary
 from unseen.logic.algebra import Query, bind
 from unseen.logic.shapes import SHAPES
 from unseen.logic.sparql import parse_sparql
-from unseen.logic.sparql_writer import is_bound, to_sparql
+from unseen.logic.sparql.writer import is_bound, to_sparql
 from unseen.logic.traverse import answers
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unseen.errors import QueryError, QueryRefused, QuerySyntaxError
 from unseen.logic.sparql import parse_sparql
-from unseen.logic.sparql_words import MAX_LENGTH, MAX_NESTING, MAX_TOKENS
+from unseen.logic.sparql.words import MAX_LENGTH, MAX_NESTING, MAX_TOKENS
 
 
 @pytest.mark.parametrize(

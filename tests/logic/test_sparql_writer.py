@@ -10,7 +10,7 @@ from unseen.errors import QueryRefused
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.rewrite import flatten
 from unseen.logic.sparql import parse_sparql
-from unseen.logic.sparql_writer import to_sparql
+from unseen.logic.sparql.writer import to_sparql
 
 
 def canonical(query: Query) -> Query:

@@ -31,7 +31,7 @@ def progress_bar(description: str, unit: str = "bytes") -> Iterator[Callable[[in
 def read(sources: Sequence[str], *, literals: bool, skip_errors: bool) -> KnowledgeGraph:
     """The graph of files or an embedded graph, with a progress bar; what was left out is said on standard error."""
     from unseen.api import find_source
-    from unseen.graph.readers import read_graph
+    from unseen.graph.files.readers import read_graph
 
     with progress_bar("reading") as progress:
         paths = [find_source(source) for source in sources]

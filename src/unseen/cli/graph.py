@@ -60,7 +60,7 @@ def convert(
       unseen convert countries countries.nt.gz
     """
     from unseen.cli.console import note, read
-    from unseen.graph.writers import check_target, write_graph
+    from unseen.graph.files.writers import check_target, write_graph
 
     if len(arguments) < 2:
         raise typer.BadParameter("give the graphs to read, then the file to write", param_hint="IN... OUT")

@@ -206,7 +206,8 @@ def temperature(seen: Frequencies) -> Curve:
         a, b = max(1e-3, a + step[0]), b + step[1]
         if np.abs(step).max() < 1e-9:
             break
-    return _curve("temperature", _CENTRES.tolist(), _sigmoid(a * _CENTRES + b).tolist())
+    knots = np.linspace(-LARGEST_LOGIT, LARGEST_LOGIT, 193)
+    return _curve("temperature", knots.tolist(), _sigmoid(a * knots + b).tolist())
 
 
 def _sigmoid(z: Floats) -> Floats:

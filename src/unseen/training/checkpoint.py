@@ -22,7 +22,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from unseen.errors import GraphError
-from unseen.graph.atomic_file import replacing
+from unseen.graph.files.atomic_file import replacing
 from unseen.training.errors import RunFolderError
 
 if TYPE_CHECKING:

@@ -132,7 +132,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def write_toml(config: TrainingConfig, path: Path) -> None:
     """The settings as a TOML file, each with its documentation."""
-    from unseen.graph.atomic_file import replacing  # pyarrow stands behind it, and `--help` must be quick
+    from unseen.graph.files.atomic_file import replacing  # pyarrow stands behind it, and `--help` must be quick
 
     values = asdict(config)
     lines = [f"# {each.metadata['help']}\n{each.name} = {_toml(values[each.name])}\n" for each in fields(config)]

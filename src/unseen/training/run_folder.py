@@ -20,7 +20,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unseen.graph.atomic_file import replacing
+from unseen.graph.files.atomic_file import replacing
 from unseen.training.checkpoint import load_weights, read_json, write_json
 from unseen.training.config import CONFIGS, TrainingConfig, from_mapping, read_toml, write_toml
 from unseen.training.errors import RunFolderError

@@ -1,0 +1,136 @@
+"""Files `<ratio>.npz`: published graphs and queries as arrays of ids, without answers, which traversal gives exactly.
+
+Keys: `graph/{train_graph,val_inference,val_predict,test_inference,test_predict}`, rows (head, relation, tail) read
+forwards; `{train,valid,test}/<shape>`, ids of a query in reading order, relation r backwards being r + R.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unseen.benchmark.answering import answer_table, easy_and_hard_answers
+from unseen.benchmark.dataset import SPLITS, Dataset
+from unseen.benchmark.published.inductive import GRAPH_FILES
+from unseen.benchmark.published.queries import Limits, Listed, published_to_slots
+from unseen.benchmark.published.structures import Numbering, structure_of_shape
+from unseen.benchmark.published.writing import published_slots
+from unseen.benchmark.query_table import QueryTable, Ragged
+from unseen.benchmark.split import HEAD, RELATION, TAIL, InductiveSplit
+from unseen.errors import DatasetError
+from unseen.graph import Vocabulary
+from unseen.logic.shapes import SHAPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from unseen.benchmark.published.archive import Archive
+
+    Progress = Callable[[int, int], None]
+
+LARGEST_ID = np.iinfo(np.int32).max
+
+
+def read_npz(archives: dict[str, Archive], name: str, path: Path, progress: Progress | None) -> Dataset:
+    """The dataset of an `.npz` file; answers are computed, easy ones by the published definition."""
+    graphs = [_array(archives.get("graph"), file, path, 3) for file in GRAPH_FILES]
+    ends = max((int(edges[:, [HEAD, TAIL]].max()) for edges in graphs if len(edges)), default=-1)
+    relations = max((int(edges[:, RELATION].max()) for edges in graphs if len(edges)), default=-1)
+    vocabulary = Vocabulary.numbered(ends + 1, relations + 1)
+    dataset = Dataset(name, InductiveSplit(vocabulary, *graphs), manifest={"kind": "inductive", "answers": "published"})
+    limits = Limits(ends + 1, Numbering(2 * (relations + 1), in_blocks=True))
+    slots = {split: _queries(archives.get(split), limits, path) for split in SPLITS}
+    return answered(dataset, slots, progress)
+
+
+def answered(
+    dataset: Dataset, slots: dict[str, dict[str, NDArray[np.int32]]], progress: Progress | None = None
+) -> Dataset:
+    """The dataset with these queries and all their answers: easy ones as the observed graph has them."""
+    total = sum(len(rows) for tables in slots.values() for rows in tables.values())
+    tables: dict[str, dict[str, QueryTable]] = {split: {} for split in SPLITS}
+    lists: dict[str, dict[str, Ragged]] = {"valid": {}, "test": {}}
+    done = 0
+    for split, shapes in slots.items():
+        for name, rows in shapes.items():
+            tables[split][name] = _answered_table(dataset, split, name, rows)
+            for side in lists if split == "train" else ():
+                lists[side][name] = answer_table(dataset.observed(side), SHAPES[name], rows)
+            done += len(rows)
+            if progress is not None:
+                progress(done, total)
+    return dataset.with_queries(tables, lists)
+
+
+def _answered_table(dataset: Dataset, split: str, name: str, slots: NDArray[np.int32]) -> QueryTable:
+    shape, observed = SHAPES[name], dataset.observed(split)
+    if split == "train":
+        return QueryTable(shape, slots, answer_table(observed, shape, slots), Ragged.empty(len(slots)))
+    easy, hard = easy_and_hard_answers(dataset.complete(split), observed, shape, slots, compatible=True)
+    return QueryTable(shape, slots, easy, hard)
+
+
+def _queries(archive: Archive | None, limits: Limits, path: Path) -> dict[str, NDArray[np.int32]]:
+    """The slots of every table of one split, in our numbering."""
+    tables = {}
+    for file in archive or ():
+        name = file.removesuffix(".npy")
+        if name not in SHAPES:
+            raise DatasetError(f"has queries of the unknown shape {name!r}", path=path)
+        shape = SHAPES[name]
+        ids = _array(archive, name, path, len(shape.slots)).astype(np.int64)
+        listed = Listed(structure_of_shape(shape), shape, ids, in_set=False)
+        tables[name] = published_to_slots(listed, limits, path)
+    return tables
+
+
+def _array(archive: Archive | None, name: str, path: Path, width: int) -> NDArray[np.int32]:
+    """One array of ids of an `.npz` file; its header must not promise more than its bytes hold."""
+    if archive is None or f"{name}.npy" not in archive:
+        raise DatasetError(f"has no array {name!r}: it is not a benchmark of graphs and queries", path=path)
+    content = archive.read(f"{name}.npy")
+    try:
+        array = _parsed(content)
+    except (ValueError, TypeError, EOFError, SyntaxError) as error:
+        raise DatasetError(f"the array {name!r} is damaged: {error}", path=path) from None
+    if array.ndim != 2 or array.shape[1] != width or (array.size and not 0 <= array.min() <= array.max() < LARGEST_ID):
+        raise DatasetError(f"the array {name!r} is not rows of {width} ids", path=path)
+    return array.astype(np.int32)
+
+
+def _parsed(content: bytes) -> NDArray[Any]:
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = reader(stream)
+    start = stream.tell()
+    if dtype.kind not in "iu" or math.prod(shape) * dtype.itemsize != len(content) - start:
+        raise ValueError("it does not hold the numbers that its header promises")
+    array = np.frombuffer(content, dtype, offset=start)
+    return array.reshape(shape, order="F" if fortran else "C")
+
+
+def npz_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The members of an `.npz` file."""
+    split = dataset.split
+    parts = (split.train_graph, split.valid_inference, split.valid_predict, split.test_inference, split.test_predict)
+    for name, edges in zip(GRAPH_FILES, parts, strict=True):
+        yield f"graph/{name}.npy", [_written(edges)]
+    numbering = Numbering(dataset.vocabulary.num_directed_relations, in_blocks=True)
+    for side, tables in dataset.tables.items():
+        for name, table in tables.items():
+            if name not in SHAPES:
+                raise DatasetError(f"the shape {name} has no name that this format knows", path=dataset.name)
+            yield f"{side}/{name}.npy", [_written(published_slots(table, numbering).astype(np.int32))]
+
+
+def _written(array: NDArray[np.int32]) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.ascontiguousarray(array), allow_pickle=False)
+    return stream.getvalue()

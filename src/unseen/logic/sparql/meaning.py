@@ -1,0 +1,238 @@
+"""What SPARQL patterns mean, as a formula.
+
+Groups join by the names of their variables; a FILTER holds for its whole group, wherever it stands, and sees what that
+group binds; MINUS removes from what stands before it, by the variables that both sides bind. What is tested by EXISTS
+or removed by MINUS has variables of its own where it does not share them. Where the meaning would hang on a variable
+that only some alternatives bind, the question is refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, NoReturn
+
+from unseen.errors import QueryRefused
+from unseen.logic.algebra import Project, Query, rebuild
+from unseen.logic.formula import (
+    Atom,
+    Conjunction,
+    Disjunction,
+    Equal,
+    Exists,
+    Formula,
+    Negation,
+    Place,
+    Variable,
+    conjuncts,
+    free_variables,
+)
+from unseen.logic.sparql.patterns import (
+    AllOf,
+    AnyOf,
+    Bound,
+    Fact,
+    Fails,
+    Filter,
+    Found,
+    Group,
+    Minus,
+    Union,
+    all_of,
+    any_of,
+    bound_by,
+    is_blank,
+)
+from unseen.logic.tree import to_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from unseen.logic.formula import Term
+    from unseen.logic.sparql.patterns import Test, Variables
+
+
+def query_of(group: Group, answer: Variable, text: str) -> Query:
+    """The query whose answers are the values of `answer` where the group matches; `text` is the question as written."""
+    _check_bound(answer, bound_by(group))
+    formula = _Meaning(text).group(group, frozenset())
+    try:
+        return _tree(formula, answer, text)
+    except QueryRefused:
+        with suppress(QueryRefused):
+            return _tree(_with_constants(formula, answer), answer, text)
+        raise
+
+
+def _check_bound(answer: Variable, bound: Bound) -> None:
+    if answer not in bound.sometimes:
+        raise QueryRefused(f"?{answer.name} is not bound: say what it is by a pattern outside of FILTER and MINUS")
+    if answer not in bound.always:
+        raise QueryRefused(f"?{answer.name} is not bound in every alternative of UNION")
+
+
+class _Meaning:
+    """One translation; variables that are not shared get a scope of their own."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.scopes = count(1)
+
+    def refuse(self, reason: str, variables: Variables, place: Place) -> NoReturn:
+        raise QueryRefused(f"{reason}: {_shown(variables)}", text=self.text, position=place.position, place=place.shown)
+
+    def group(self, group: Group, outer: Variables) -> Formula:
+        """The formula of a group; `outer` are the variables that a surrounding EXISTS has given a value."""
+        formulas: list[Formula] = []
+        bound = Bound()
+        for part in group.parts:
+            if isinstance(part, Minus):
+                formulas += self.minus(part, bound, outer)
+            elif not isinstance(part, Filter):
+                formulas.append(self.positive(part, outer))
+                bound = bound.joined_with(bound_by(part))
+        tests = [self.test(part.test, bound, outer, part.place) for part in group.parts if isinstance(part, Filter)]
+        return all_of([*formulas, *tests], group.place)
+
+    def positive(self, part: Fact | Group | Union, outer: Variables) -> Formula:
+        match part:
+            case Fact():
+                return part.formula
+            case Group():
+                return self.group(part, outer)
+            case Union():
+                return Disjunction(tuple(self.group(group, outer) for group in part.groups), part.place)
+
+    def minus(self, part: Minus, before: Bound, outer: Variables) -> list[Formula]:
+        """What MINUS excludes; nothing if it shares no variable with what stands before it."""
+        formula = self.group(part.group, outer)
+        if known := free_variables(formula) & outer:
+            self.refuse("MINUS inside of EXISTS may not use variables from outside of it", known, part.place)
+        removed = bound_by(part.group)
+        shared = before.sometimes & removed.sometimes
+        if doubtful := shared - (before.always & removed.always):
+            self.refuse("MINUS may only share variables that every alternative binds", doubtful, part.place)
+        return [Negation(self.with_own_variables(formula, shared, part.place), part.place)] if shared else []
+
+    def test(self, test: Test, bound: Bound, outer: Variables, place: Place) -> Formula:
+        match test:
+            case Equal():
+                return self.comparison(test, bound.always | outer, place)
+            case AllOf():
+                return all_of([self.test(part, bound, outer, place) for part in test.tests], place)
+            case AnyOf():
+                return any_of([self.test(part, bound, outer, place) for part in test.tests], place)
+            case Fails():
+                return Negation(self.test(test.test, bound, outer, place), place)
+            case Found():
+                return self.found(test, bound, outer, place)
+
+    def comparison(self, test: Equal, bound: Variables, place: Place) -> Formula:
+        if test.variable not in bound:
+            unbound = frozenset((test.variable,))
+            self.refuse("FILTER compares a variable that its own group does not bind", unbound, place)
+        return test
+
+    def found(self, test: Found, bound: Bound, outer: Variables, place: Place) -> Formula:
+        visible = bound.sometimes | outer
+        formula = self.group(test.group, visible)
+        shared = free_variables(formula) & visible
+        if doubtful := shared - bound.always - outer:
+            self.refuse("EXISTS may only share variables that every alternative binds", doubtful, place)
+        return self.with_own_variables(formula, shared, place)
+
+    def with_own_variables(self, formula: Formula, shared: Variables, place: Place) -> Formula:
+        """The formula with every variable that is not shared made local."""
+        hidden = _ordered(free_variables(formula) - shared)
+        own = {variable: Variable(variable.name, next(self.scopes)) for variable in hidden}
+        return Exists(tuple(own.values()), _substituted(formula, own), place) if own else formula
+
+
+def _tree(formula: Formula, answer: Variable, text: str) -> Query:
+    for part in _walk(formula):
+        variables = free_variables(part) if isinstance(part, Negation) else frozenset()
+        if len(variables) > 1:
+            reason = f"one negation joins {_shown(variables)}; it may share only one variable with the rest"
+            raise QueryRefused(reason, text=text, position=part.place.position, place=part.place.shown)
+    return _without_blanks(to_query(_quantified(formula, frozenset((answer,))), answer, text))
+
+
+def _without_blanks(query: Query) -> Query:
+    """The query without names for variables that have none in the text."""
+    children = tuple(_without_blanks(child) for child in query.children)
+    if isinstance(query, Project) and query.variable is not None and is_blank(Variable(query.variable)):
+        return replace(query, source=children[0], variable=None)
+    return rebuild(query, children)
+
+
+def _quantified(formula: Formula, outside: Variables) -> Formula:
+    """The formula with an `Exists` in each alternative for the variables that occur nowhere else."""
+    match formula:
+        case Conjunction():
+            occurrences = Counter(variable for part in formula.parts for variable in free_variables(part))
+            shared = outside | {variable for variable, number in occurrences.items() if number > 1}
+            return replace(formula, parts=tuple(_quantified(part, shared) for part in formula.parts))
+        case Disjunction():
+            return replace(formula, parts=tuple(_alternative(part, outside) for part in formula.parts))
+        case Negation() | Exists():
+            return replace(formula, part=_quantified(formula.part, outside))
+    return formula
+
+
+def _alternative(formula: Formula, outside: Variables) -> Formula:
+    own = _ordered(free_variables(formula) - outside)
+    inner = _quantified(formula, outside)
+    return Exists(tuple(own), inner, formula.place) if own else inner
+
+
+def _constants(formula: Formula, answer: Variable) -> dict[Variable, Term]:
+    """The variables, other than the answer, that have one value and are compared with nothing else."""
+    compared = Counter(part.variable for part in _walk(formula) if isinstance(part, Equal))
+    values = {part.variable: part.constant for part in conjuncts(formula) if isinstance(part, Equal)}
+    return {v: value for v, value in values.items() if v != answer and compared[v] == 1}
+
+
+def _with_constants(formula: Formula, answer: Variable) -> Formula:
+    """The formula with names in place of the variables that stand for just one, which may make it a tree."""
+    constants = _constants(formula, answer)
+    kept = [p for p in conjuncts(formula) if not (isinstance(p, Equal) and p.variable in constants)]
+    return all_of([_substituted(part, constants) for part in kept], formula.place)
+
+
+def _substituted(formula: Formula, terms: Mapping[Variable, Term]) -> Formula:
+    """The formula with free variables replaced."""
+    match formula:
+        case Atom():
+            return replace(formula, subject=_replaced(formula.subject, terms), object=_replaced(formula.object, terms))
+        case Equal():
+            variable = _replaced(formula.variable, terms)
+            return replace(formula, variable=variable) if isinstance(variable, Variable) else formula
+        case Negation() | Exists():
+            return replace(formula, part=_substituted(formula.part, terms))
+    return replace(formula, parts=tuple(_substituted(part, terms) for part in formula.parts))
+
+
+def _replaced(term: Term, terms: Mapping[Variable, Term]) -> Term:
+    return terms.get(term, term) if isinstance(term, Variable) else term
+
+
+def _walk(formula: Formula) -> Iterator[Formula]:
+    pending = [formula]
+    while pending:
+        part = pending.pop()
+        yield part
+        match part:
+            case Negation() | Exists():
+                pending.append(part.part)
+            case Conjunction() | Disjunction():
+                pending.extend(reversed(part.parts))
+
+
+def _ordered(variables: Iterable[Variable]) -> list[Variable]:
+    return sorted(variables, key=lambda variable: (variable.name, variable.scope))
+
+
+def _shown(variables: Iterable[Variable]) -> str:
+    return ", ".join(v.name if is_blank(v) else f"?{v.name}" for v in _ordered(variables))
