@@ -18,7 +18,7 @@ import numpy as np
 
 from unseen.benchmark.dataset import Dataset
 from unseen.benchmark.published import import_dataset
-from unseen.benchmark.sample_dataset import SamplePlan, sample_dataset
+from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
 from unseen.benchmark.split import inductive_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary

@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 
 from unseen.benchmark.dataset import SPLITS, Dataset
-from unseen.benchmark.rules import SplitGraphs
-from unseen.benchmark.sample import SampleOptions, sample_queries
-from unseen.benchmark.sample_dataset import SamplePlan, sample_dataset
+from unseen.benchmark.sampling.rules import SplitGraphs
+from unseen.benchmark.sampling.sample import SampleOptions, sample_queries
+from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
 from unseen.benchmark.split import InductiveSplit, inductive_split
 from unseen.benchmark.threads import available_threads, in_threads
 from unseen.graph import Vocabulary

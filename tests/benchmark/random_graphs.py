@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tests.graph.graphs import graph_of
-from unseen.benchmark.rules import SplitGraphs
+from unseen.benchmark.sampling.rules import SplitGraphs
 
 if TYPE_CHECKING:
     from unseen.benchmark.query_table import QueryTable, Ragged

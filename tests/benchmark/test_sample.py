@@ -8,13 +8,14 @@ import pytest
 
 from tests.benchmark.random_graphs import content, graphs_with_missing_edges, random_edges, sets
 from tests.graph.graphs import graph_of
-from unseen.benchmark import answering, sample
+from unseen.benchmark import answering
 from unseen.benchmark.answering import answer_table
-from unseen.benchmark.branches import Branches
 from unseen.benchmark.edge_index import index_of
-from unseen.benchmark.grounding import Grounder, stream_key
-from unseen.benchmark.rules import SplitGraphs
-from unseen.benchmark.sample import SampleOptions, sample_queries
+from unseen.benchmark.sampling import sample
+from unseen.benchmark.sampling.branches import Branches
+from unseen.benchmark.sampling.grounding import Grounder, stream_key
+from unseen.benchmark.sampling.rules import SplitGraphs
+from unseen.benchmark.sampling.sample import SampleOptions, sample_queries
 from unseen.graph.vocabulary import directed_relation, inverse_relation
 from unseen.logic.shapes import SHAPES, Shape
 
@@ -57,7 +58,7 @@ def test_training_queries_have_only_easy_answers(training: SplitGraphs, name: st
 
 @pytest.mark.parametrize("compatible", [False, True])
 def test_answers_are_capped(monkeypatch: pytest.MonkeyPatch, graphs: SplitGraphs, compatible: bool) -> None:
-    monkeypatch.setattr("unseen.benchmark.rules.MAX_ANSWERS", 3)
+    monkeypatch.setattr("unseen.benchmark.sampling.rules.MAX_ANSWERS", 3)
     table = sample_queries(graphs, SHAPES["2p"], 40, SampleOptions(compatible=compatible)).table
     assert table.hard.lengths.max() <= 3
     assert ((table.easy.lengths + table.hard.lengths).max() <= 3) == (not compatible)

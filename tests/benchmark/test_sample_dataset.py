@@ -9,8 +9,8 @@ from tests.benchmark.random_graphs import ENTITIES, RELATIONS, content, random_e
 from unseen.benchmark.answering import answer_table
 from unseen.benchmark.dataset import Dataset
 from unseen.benchmark.dataset_statistics import dataset_statistics
-from unseen.benchmark.sample import SampleOptions
-from unseen.benchmark.sample_dataset import SamplePlan, sample_dataset
+from unseen.benchmark.sampling.sample import SampleOptions
+from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
 from unseen.benchmark.split import InductiveSplit
 from unseen.graph import Vocabulary
 from unseen.logic.shapes import SHAPES

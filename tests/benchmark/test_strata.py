@@ -5,12 +5,12 @@ import pytest
 
 from tests.benchmark.random_graphs import graphs_with_missing_edges, random_edges
 from tests.graph.graphs import graph_of
-from unseen.benchmark import strata
 from unseen.benchmark.hardness import table_hardness
 from unseen.benchmark.program import positive_links
-from unseen.benchmark.rules import SplitGraphs
-from unseen.benchmark.sample import SampleOptions
-from unseen.benchmark.strata import sample_strata
+from unseen.benchmark.sampling import strata
+from unseen.benchmark.sampling.rules import SplitGraphs
+from unseen.benchmark.sampling.sample import SampleOptions
+from unseen.benchmark.sampling.strata import sample_strata
 from unseen.logic.shapes import SHAPES
 
 

@@ -54,8 +54,8 @@ def sample(
       unseen sample fb-175 --types 2p,4p --shape 4p=e/r/r/r/r --hard -o fb-175-hard
     """
     from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.sample import SampleOptions
-    from unseen.benchmark.sample_dataset import SamplePlan, sample_dataset
+    from unseen.benchmark.sampling.sample import SampleOptions
+    from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
     from unseen.cli.console import note, progress_bar
 
     dataset = Dataset.open(folder)

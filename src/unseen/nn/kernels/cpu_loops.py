@@ -1,12 +1,17 @@
 """The compiled inner loops of the CPU kernels, over the columns of single rows.
 
-Nothing is compiled before the first call; machine code is kept on disk. Columns are taken `WIDTH` at a time, so that
-what belongs to one node stays in the first-level cache. It lies in one array (`state`, `local`) at constant distances,
-because the compiler cannot know that arrays do not overlap and gives up vector instructions when it would have to check
-many. Edges are folded in by fours or twos to read and write the state less often.
+Nothing is compiled before the first call; machine code is kept on disk. What follows is what lets the compiler emit
+vector instructions, and what that needs:
 
-The edge that attains an extreme is held as a number of the tensors' own type, counted from the first edge of the chunk
-or node: exact up to 2^24 edges in float32.
+- What belongs to one node lies in one array (`state`, `local`), at constant distances: the compiler cannot know that
+  arrays do not overlap, and gives up when it would have to check many. Columns are taken `WIDTH` at a time, so that this
+  array stays in the first-level cache.
+- Rows are named by table and number, and numbers are unsigned: a signed index might count from the end, and a view of a
+  row would be counted by its owner, atomically.
+- Twice a value is a sum, a choice has both values at hand: a literal would make a float32 a float64.
+
+Edges are folded in by fours or twos to read and write the state less often. The edge that attains an extreme is held as
+a number of the tensors' own type, counted from the first edge of the chunk or node: exact up to 2^24 in float32.
 """
 
 from __future__ import annotations
@@ -19,8 +24,11 @@ import numpy as np
 
 DISTMULT, TRANSE, ROTATE = 0, 1, 2
 WIDTH = 512
-"""Columns accumulated at a time; the literals below are its multiples."""
-SQUARES, LARGEST, LEAST, LARGEST_AT, LEAST_AT, GRADIENT, LENGTH = 512, 1024, 1536, 2048, 2560, 3072, 3584
+"""Columns that are treated at a time."""
+U = np.uint64
+SQUARES, LARGEST, LEAST, LARGEST_AT, LEAST_AT, GRADIENT = (U(WIDTH * place) for place in range(1, 7))
+"""Where the parts of a node's array begin; its first part is the sum, or the sum's gradient."""
+STATE, LOCAL = 6 * WIDTH, 7 * WIDTH
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -33,10 +41,10 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 @compiled
 @no_type_check
-def start_with(boundary, state, width):
+def start_with(boundary, row, low, state, width):
     """State of the boundary alone."""
     for c in range(width):
-        value = boundary[c]
+        value = boundary[row, low + c]
         state[c] = value
         state[c + SQUARES] = value * value
         state[c + LARGEST] = value
@@ -60,55 +68,37 @@ def start_empty(state, width):
 
 @compiled
 @no_type_check
-def fold_one_at(a, b, at, state, width):
-    """Fold in the message a * b of the edge `at`, and keep it where it attains an extreme."""
+def fold_one(a, b, rows, low, number, state, width):
+    """Fold in the message a * b of one edge, and keep the edge's number where it attains an extreme."""
+    i, j = rows
     for c in range(width):
         total, squares, largest, least = state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST]
         largest_at, least_at = state[c + LARGEST_AT], state[c + LEAST_AT]
-        m = a[c] * b[c]
+        m = a[i, low + c] * b[j, low + c]
         state[c] = total + m
         state[c + SQUARES] = squares + m * m
         state[c + LARGEST] = m if m > largest else largest
-        state[c + LARGEST_AT] = at if m > largest else largest_at
+        state[c + LARGEST_AT] = number if m > largest else largest_at
         state[c + LEAST] = m if m < least else least
-        state[c + LEAST_AT] = at if m < least else least_at
+        state[c + LEAST_AT] = number if m < least else least_at
 
 
 @compiled
 @no_type_check
-def fold_four(a0, b0, a1, b1, a2, b2, a3, b3, state, width):
-    """Fold in four messages, in order."""
-    for c in range(width):
-        total, squares, largest, least = state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST]
-        m = a0[c] * b0[c]
-        total, squares = total + m, squares + m * m
-        largest, least = m if m > largest else largest, m if m < least else least
-        m = a1[c] * b1[c]
-        total, squares = total + m, squares + m * m
-        largest, least = m if m > largest else largest, m if m < least else least
-        m = a2[c] * b2[c]
-        total, squares = total + m, squares + m * m
-        largest, least = m if m > largest else largest, m if m < least else least
-        m = a3[c] * b3[c]
-        total, squares = total + m, squares + m * m
-        largest, least = m if m > largest else largest, m if m < least else least
-        state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST] = total, squares, largest, least
-
-
-@compiled
-@no_type_check
-def fold_two_at(a0, b0, at0, a1, b1, at1, state, width):
-    """Fold in two messages, in order, and keep them where they attain an extreme."""
+def fold_two(a, b, rows, low, numbers, state, width):
+    """Fold in the messages of two edges, in order, and keep their numbers where they attain an extreme."""
+    i0, j0, i1, j1 = rows
+    first, second = numbers
     for c in range(width):
         total, squares, largest, least = state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST]
         largest_at, least_at = state[c + LARGEST_AT], state[c + LEAST_AT]
-        m = a0[c] * b0[c]
+        m = a[i0, low + c] * b[j0, low + c]
         total, squares = total + m, squares + m * m
-        largest_at, least_at = at0 if m > largest else largest_at, at0 if m < least else least_at
+        largest_at, least_at = first if m > largest else largest_at, first if m < least else least_at
         largest, least = m if m > largest else largest, m if m < least else least
-        m = a1[c] * b1[c]
+        m = a[i1, low + c] * b[j1, low + c]
         total, squares = total + m, squares + m * m
-        largest_at, least_at = at1 if m > largest else largest_at, at1 if m < least else least_at
+        largest_at, least_at = second if m > largest else largest_at, second if m < least else least_at
         largest, least = m if m > largest else largest, m if m < least else least
         state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST] = total, squares, largest, least
         state[c + LARGEST_AT], state[c + LEAST_AT] = largest_at, least_at
@@ -116,58 +106,77 @@ def fold_two_at(a0, b0, at0, a1, b1, at1, state, width):
 
 @compiled
 @no_type_check
-def write_message(message, dim, a, b, result, width):
-    """The message of rows a and b, for messages that are no plain product."""
-    if message == TRANSE:
-        for c in range(width):
-            result[c] = a[c] + b[c]
-    else:
-        half = dim // 2
-        for low in range(0, width, dim):
-            real_a, imaginary_a = a[low : low + half], a[low + half : low + dim]
-            real_b, imaginary_b = b[low : low + half], b[low + half : low + dim]
-            real, imaginary = result[low : low + half], result[low + half : low + dim]
-            for c in range(half):
-                real[c] = real_a[c] * real_b[c] - imaginary_a[c] * imaginary_b[c]
-            for c in range(half):
-                imaginary[c] = real_a[c] * imaginary_b[c] + imaginary_a[c] * real_b[c]
+def fold_four(a, b, rows, low, state, width):
+    """Fold in the messages of four edges; which of them attain an extreme is not kept."""
+    i0, j0, i1, j1, i2, j2, i3, j3 = rows
+    for c in range(width):
+        total, squares, largest, least = state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST]
+        m = a[i0, low + c] * b[j0, low + c]
+        total, squares = total + m, squares + m * m
+        largest, least = m if m > largest else largest, m if m < least else least
+        m = a[i1, low + c] * b[j1, low + c]
+        total, squares = total + m, squares + m * m
+        largest, least = m if m > largest else largest, m if m < least else least
+        m = a[i2, low + c] * b[j2, low + c]
+        total, squares = total + m, squares + m * m
+        largest, least = m if m > largest else largest, m if m < least else least
+        m = a[i3, low + c] * b[j3, low + c]
+        total, squares = total + m, squares + m * m
+        largest, least = m if m > largest else largest, m if m < least else least
+        state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST] = total, squares, largest, least
 
 
 @compiled
 @no_type_check
-def boundary_gradient(boundary, local, result, width):
+def write_message(message, dim, a, b, rows, low, result, place, width):
+    """The message of rows of a and b, for messages that are no plain product."""
+    i, j = rows
+    if message == TRANSE:
+        for c in range(width):
+            result[place, c] = a[i, low + c] + b[j, low + c]
+    else:
+        half = dim // U(2)
+        for start in range(U(0), width, dim):
+            for c in range(start, start + half):
+                p, q = low + c, low + c + half
+                result[place, c] = a[i, p] * b[j, p] - a[i, q] * b[j, q]
+                result[place, c + half] = a[i, p] * b[j, q] + a[i, q] * b[j, p]
+
+
+@compiled
+@no_type_check
+def boundary_gradient(boundary, row, low, local, result, width):
     """Gradient of the boundary, from what `local` holds of its node."""
     for c in range(width):
-        value = boundary[c]
+        value = boundary[row, low + c]
         g = local[c] + (value + value) * local[c + SQUARES]
         with_largest = g + local[c + LARGEST]
         g = with_largest if local[c + LARGEST_AT] == -1 else g
         with_least = g + local[c + LEAST]
-        result[c] = with_least if local[c + LEAST_AT] == -1 else g
+        result[row, low + c] = with_least if local[c + LEAST_AT] == -1 else g
 
 
 @compiled
 @no_type_check
-def message_gradient(message, dim, x, w, number, local, width):
-    """Gradient of the message of edge `number` of a node, from what `local` holds of the node, into `local`.
-
-    Twice a value is written as a sum: an integer times a float32 would be a float64.
-    """
+def message_gradient(message, dim, x, w, rows, low, number, local, width):
+    """Gradient of the message of a node's edge `number`, from what `local` holds of the node, into `local`."""
+    i, j = rows
     if message == ROTATE:
-        half = dim // 2
-        for low in range(0, width, dim):
-            for c in range(low, low + half):
-                d = c + half
-                m, n = x[c] * w[c] - x[d] * w[d], x[c] * w[d] + x[d] * w[c]
+        half = dim // U(2)
+        for start in range(U(0), width, dim):
+            for c in range(start, start + half):
+                p, q, d = low + c, low + c + half, c + half
+                m = x[i, p] * w[j, p] - x[i, q] * w[j, q]
+                n = x[i, p] * w[j, q] + x[i, q] * w[j, p]
                 local[c + GRADIENT] = local[c] + (m + m) * local[c + SQUARES]
                 local[d + GRADIENT] = local[d] + (n + n) * local[d + SQUARES]
     elif message == TRANSE:
         for c in range(width):
-            m = x[c] + w[c]
+            m = x[i, low + c] + w[j, low + c]
             local[c + GRADIENT] = local[c] + (m + m) * local[c + SQUARES]
     else:
         for c in range(width):
-            m = x[c] * w[c]
+            m = x[i, low + c] * w[j, low + c]
             local[c + GRADIENT] = local[c] + (m + m) * local[c + SQUARES]
     for c in range(width):
         g = local[c + GRADIENT]
@@ -179,21 +188,22 @@ def message_gradient(message, dim, x, w, number, local, width):
 
 @compiled
 @no_type_check
-def add_gradient(message, dim, other, gradient, result, width):
-    """Add to the gradient of a row what a message's gradient gives it; `other` is the other row of the message.
+def add_gradient(message, dim, other, j, low, local, result, i, width):
+    """Add to the gradient of row i what the message's gradient gives it; row j of `other` made the message with it.
 
     All three messages are symmetric in the source's and the relation's row, so that this serves both.
     """
     if message == DISTMULT:
         for c in range(width):
-            result[c] += gradient[c] * other[c]
+            result[i, low + c] += local[c + GRADIENT] * other[j, low + c]
     elif message == TRANSE:
         for c in range(width):
-            result[c] += gradient[c]
+            result[i, low + c] += local[c + GRADIENT]
     else:
-        half = dim // 2
-        for low in range(0, width, dim):
-            for c in range(low, low + half):
-                d = c + half
-                result[c] += gradient[c] * other[c] + gradient[d] * other[d]
-                result[d] += gradient[d] * other[c] - gradient[c] * other[d]
+        half = dim // U(2)
+        for start in range(U(0), width, dim):
+            for c in range(start, start + half):
+                p, q = low + c, low + c + half
+                g, h = local[c + GRADIENT], local[c + half + GRADIENT]
+                result[i, p] += g * other[j, p] + h * other[j, q]
+                result[i, q] += h * other[j, p] - g * other[j, q]

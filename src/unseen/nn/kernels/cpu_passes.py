@@ -13,17 +13,18 @@ import numpy as np
 
 from unseen.nn.kernels.cpu_loops import (
     DISTMULT,
-    GRADIENT,
     LARGEST_AT,
-    LENGTH,
+    LOCAL,
     ROTATE,
+    STATE,
     WIDTH,
+    U,
     add_gradient,
     boundary_gradient,
     compiled,
     fold_four,
-    fold_one_at,
-    fold_two_at,
+    fold_one,
+    fold_two,
     message_gradient,
     start_empty,
     start_with,
@@ -40,61 +41,34 @@ def step_of(message, dim):
 
 @compiled
 @no_type_check
-def fold_held(held, rows, places, start, low, width, lefts, rights, state, track):
-    """Fold in the messages of `held` edges: row `rows[0, i]` of `lefts` times row `rows[1, i]` of `rights`."""
-    high = low + width
-    number = state.dtype.type
+def fold_held(held, rows, numbers, low, a, b, state, width, track):
+    """Fold in the messages of `held` edges: row `rows[0, i]` of a times row `rows[1, i]` of b."""
+    i, j = rows
     if held == 4 and not track:
-        fold_four(
-            lefts[rows[0, 0], low:high],
-            rights[rows[1, 0], low:high],
-            lefts[rows[0, 1], low:high],
-            rights[rows[1, 1], low:high],
-            lefts[rows[0, 2], low:high],
-            rights[rows[1, 2], low:high],
-            lefts[rows[0, 3], low:high],
-            rights[rows[1, 3], low:high],
-            state,
-            width,
-        )
+        fold_four(a, b, (i[0], j[0], i[1], j[1], i[2], j[2], i[3], j[3]), low, state, width)
         return
-    for i in range(0, held - 1, 2):
-        fold_two_at(
-            lefts[rows[0, i], low:high],
-            rights[rows[1, i], low:high],
-            number(places[i] - start),
-            lefts[rows[0, i + 1], low:high],
-            rights[rows[1, i + 1], low:high],
-            number(places[i + 1] - start),
-            state,
-            width,
-        )
+    for k in range(0, held - 1, 2):
+        pair = (numbers[k], numbers[k + 1])
+        fold_two(a, b, (i[k], j[k], i[k + 1], j[k + 1]), low, pair, state, width)
     if held % 2 == 1:
-        i = held - 1
-        left, right = lefts[rows[0, i], low:high], rights[rows[1, i], low:high]
-        fold_one_at(left, right, number(places[i] - start), state, width)
+        fold_one(a, b, (i[held - 1], j[held - 1]), low, numbers[held - 1], state, width)
 
 
 @compiled
 @no_type_check
-def write_positions(at, start, result, width):
-    """Positions in the canonical order from numbers counted from the start of a chunk; -1 stays -1."""
-    for c in range(width):
-        result[c] = np.int32(at[c]) + start if at[c] >= 0 else np.int32(-1)
-
-
-@compiled
-@no_type_check
-def store(state, place, start, low, high, results, ats):
-    """Write the statistics, and where the extremes are attained, to row `place`."""
-    width = high - low
+def store(state, place, start, low, width, results, ats):
+    """Write the statistics, and the positions of the edges that attain the extremes (-1 stays -1), to row `place`."""
     for k in range(4):
         if results[k].shape[0] > 0:
-            results[k][place, low:high] = state[k * WIDTH : k * WIDTH + width]
+            result, part = results[k], U(k * WIDTH)
+            for c in range(width):
+                result[place, low + c] = state[part + c]
     for k in range(2):
         if ats[k].shape[0] > 0:
-            at = LARGEST_AT + k * WIDTH
-            write_positions(state[at : at + width], start, ats[k][place, low:high], width)
+            result, part = ats[k], LARGEST_AT + U(k * WIDTH)
+            for c in range(width):
+                at = np.int32(state[part + c])
+                result[place, low + c] = at + start if at >= 0 else at
 
 
 @compiled
@@ -105,36 +79,34 @@ def forward_pass(first, last, chunks, edges, keep, inputs, results, partials, at
     source, relation = edges
     x, w, boundary = inputs
     track = ats[0].shape[0] + ats[1].shape[0] > 0
-    state, messages, ones = np.empty(GRADIENT, x.dtype), np.empty((4, WIDTH), x.dtype), np.ones((4, WIDTH), x.dtype)
-    rows, places = np.empty((2, 4), np.int64), np.empty(4, np.int64)
-    lefts, rights = (x, w) if message == DISTMULT else (messages, ones)
-    cols, step = x.shape[1], step_of(message, dim)
+    messages, ones = np.empty((4, WIDTH), x.dtype), np.ones((4, WIDTH), x.dtype)
+    a, b = (x, w) if message == DISTMULT else (messages, ones)
+    state, numbers = np.empty(STATE, x.dtype), np.empty(4, x.dtype)
+    rows = (np.empty(4, np.uint64), np.empty(4, np.uint64))
     for chunk in range(first, last):
-        row, start, slot = row_of[chunk], start_of[chunk], slot_of[chunk]
-        for low in range(0, cols, step):
-            high = min(cols, low + step)
-            width = high - low
+        row, start, end, slot = row_of[chunk], start_of[chunk], end_of[chunk], slot_of[chunk]
+        for begin in range(0, x.shape[1], step_of(message, dim)):
+            low, width = U(begin), U(min(x.shape[1] - begin, step_of(message, dim)))
             if start == offsets[row]:
-                start_with(boundary[row, low:high], state, width)
+                start_with(boundary, U(row), low, state, width)
             else:
                 start_empty(state, width)
             held = 0
-            for edge in range(start, end_of[chunk]):
+            for edge in range(start, end):
                 if keep.shape[0] == 0 or keep[edge]:
-                    places[held], rows[0, held], rows[1, held] = edge, source[edge], relation[edge]
+                    numbers[held], rows[0][held], rows[1][held] = edge - start, source[edge], relation[edge]
                     if message != DISTMULT:
-                        left, right = x[source[edge], low:high], w[relation[edge], low:high]
-                        write_message(message, dim, left, right, messages[held], width)
-                        rows[0, held], rows[1, held] = held, held
+                        pair = (U(source[edge]), U(relation[edge]))
+                        write_message(message, U(dim), x, w, pair, low, messages, U(held), width)
+                        rows[0][held], rows[1][held] = held, held
                     held += 1
-                if held == 4 or edge == end_of[chunk] - 1:
-                    from_column = low if message == DISTMULT else 0
-                    fold_held(held, rows, places, start, from_column, width, lefts, rights, state, track)
+                if held == 4 or edge == end - 1:
+                    fold_held(held, rows, numbers, low if message == DISTMULT else U(0), a, b, state, width, track)
                     held = 0
             if slot < 0:
-                store(state, row, start, low, high, results, ats)
+                store(state, U(row), start, low, width, results, ats)
             else:
-                store(state, slot, start, low, high, partials, partial_ats)
+                store(state, U(slot), start, low, width, partials, partial_ats)
 
 
 @compiled
@@ -152,10 +124,7 @@ def combine_pass(first, last, split, results, partials, ats, partial_ats):
                 result, part = results[k][row], partials[k][slot]
                 tracked = k >= 2 and ats[k - 2].shape[0] > 0
                 for c in range(len(result)):
-                    if fresh:
-                        better = True
-                    else:
-                        better = (k == 2 and part[c] > result[c]) or (k == 3 and part[c] < result[c])
+                    better = fresh or (k == 2 and part[c] > result[c]) or (k == 3 and part[c] < result[c])
                     if k < 2 and not fresh:
                         result[c] += part[c]
                     elif better:
@@ -166,23 +135,25 @@ def combine_pass(first, last, split, results, partials, ats, partial_ats):
 
 @compiled
 @no_type_check
-def load_gradients(row, start, low, high, grads, ats, local):
+def load_gradients(row, start, low, width, grads, ats, local):
     """Copy what belongs to a node: four gradients, 0 where none is given, and which edges attain the extremes."""
-    width = high - low
     for k in range(4):
-        place = local[k * WIDTH : k * WIDTH + width]
-        if grads[k].shape[0] == 0:
-            place[:] = 0
-        else:
-            place[:] = grads[k][row, low:high]
-    for k in range(2):
-        place = local[LARGEST_AT + k * WIDTH : LARGEST_AT + k * WIDTH + width]
-        if grads[k + 2].shape[0] == 0:
-            place[:] = -2
-        else:
-            at = ats[k][row, low:high]
+        grad, part = grads[k], U(k * WIDTH)
+        if grad.shape[0] == 0:
             for c in range(width):
-                place[c] = at[c] - start if at[c] >= 0 else -1
+                local[part + c] = 0
+        else:
+            for c in range(width):
+                local[part + c] = grad[row, low + c]
+    for k in range(2):
+        at, part = ats[k], LARGEST_AT + U(k * WIDTH)
+        if grads[k + 2].shape[0] == 0:
+            for c in range(width):
+                local[part + c] = -2
+        else:
+            for c in range(width):
+                position = at[row, low + c]
+                local[part + c] = position - start if position >= 0 else position
 
 
 @compiled
@@ -196,23 +167,20 @@ def backward_pass(first, last, offsets, edges, keep, inputs, grads, ats, results
     source, relation = edges
     x, w, boundary = inputs
     for_x, for_w, for_boundary = results
-    local = np.empty(LENGTH, x.dtype)
-    number, step = x.dtype.type, step_of(message, dim)
-    for low in range(first, last, step):
-        high = min(last, low + step)
-        width = high - low
+    local, number = np.empty(LOCAL, x.dtype), x.dtype.type
+    for begin in range(first, last, step_of(message, dim)):
+        low, width = U(begin), U(min(last - begin, step_of(message, dim)))
         for row in range(x.shape[0]):
             start = offsets[row]
-            load_gradients(row, start, low, high, grads, ats, local)
+            load_gradients(U(row), start, low, width, grads, ats, local)
             if for_boundary.shape[0] > 0:
-                boundary_gradient(boundary[row, low:high], local, for_boundary[row, low:high], width)
+                boundary_gradient(boundary, U(row), low, local, for_boundary, width)
             for edge in range(start, offsets[row + 1]):
                 if keep.shape[0] > 0 and not keep[edge]:
                     continue
-                left, right = x[source[edge], low:high], w[relation[edge], low:high]
-                message_gradient(message, dim, left, right, number(edge - start), local, width)
-                gradient = local[GRADIENT : GRADIENT + width]
+                u, r = U(source[edge]), U(relation[edge])
+                message_gradient(message, U(dim), x, w, (u, r), low, number(edge - start), local, width)
                 if for_x.shape[0] > 0:
-                    add_gradient(message, dim, right, gradient, for_x[source[edge], low:high], width)
+                    add_gradient(message, U(dim), w, r, low, local, for_x, u, width)
                 if for_w.shape[0] > 0:
-                    add_gradient(message, dim, left, gradient, for_w[relation[edge], low:high], width)
+                    add_gradient(message, U(dim), x, u, low, local, for_w, r, width)

@@ -47,8 +47,8 @@ class EdgeViews:
 
     An edge (head, relation r, tail) stands here twice: as (head, 2r, tail) and as (tail, 2r + 1, head). The *canonical
     order* is by target, then directed relation, then source: `by_target`. Edge masks are given, and positions counted,
-    in that order. All columns are int32, but for `keys`, which number the edges so that they can be found. `longest` is
-    length of a chunk of work.
+    in that order. All columns are int32, but for `keys`, which number the edges so that they can be found. `longest`
+    is the length of a chunk of work.
     """
 
     num_nodes: int

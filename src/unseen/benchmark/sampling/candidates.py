@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.benchmark.answering import BatchAnswerer
-from unseen.benchmark.branches import Branches
 from unseen.benchmark.edge_index import index_of
-from unseen.benchmark.grounding import Grounder
+from unseen.benchmark.sampling.branches import Branches
+from unseen.benchmark.sampling.grounding import Grounder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.benchmark.query_table import QueryTable
-    from unseen.benchmark.rules import Rules, SplitGraphs
+    from unseen.benchmark.sampling.rules import Rules, SplitGraphs
 
     Ids = NDArray[np.int32]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from unseen.benchmark.answering import answer_table
 from unseen.benchmark.dataset import SPLITS
-from unseen.benchmark.links import is_one_link
-from unseen.benchmark.rules import SplitGraphs
-from unseen.benchmark.sample import Sample, SampleOptions, sample_queries
-from unseen.benchmark.strata import sample_strata
+from unseen.benchmark.sampling.links import is_one_link
+from unseen.benchmark.sampling.rules import SplitGraphs
+from unseen.benchmark.sampling.sample import Sample, SampleOptions, sample_queries
+from unseen.benchmark.sampling.strata import sample_strata
 from unseen.benchmark.threads import in_threads
 from unseen.logic.shapes import SHAPES
 

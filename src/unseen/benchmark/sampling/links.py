@@ -8,13 +8,13 @@ import numpy as np
 
 from unseen.benchmark.edge_index import EdgeIndex, index_of
 from unseen.benchmark.query_table import QueryTable, Ragged
-from unseen.benchmark.rules import MAX_ANSWERS
+from unseen.benchmark.sampling.rules import MAX_ANSWERS
 from unseen.logic.shapes import SHAPES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unseen.benchmark.rules import Rules, SplitGraphs
+    from unseen.benchmark.sampling.rules import Rules, SplitGraphs
     from unseen.logic.shapes import Shape
 
     Rows = NDArray[np.int64]

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.candidates import CandidateStream
 from unseen.benchmark.hardness import table_hardness
 from unseen.benchmark.program import positive_links
-from unseen.benchmark.rules import Rules, SplitGraphs
-from unseen.benchmark.sample import Sample, SampleOptions, collect, joined_tables, stream_of
+from unseen.benchmark.sampling.candidates import CandidateStream
+from unseen.benchmark.sampling.rules import Rules, SplitGraphs
+from unseen.benchmark.sampling.sample import Sample, SampleOptions, collect, joined_tables, stream_of
 from unseen.graph.vocabulary import undirected_relation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.benchmark.query_table import QueryTable
-    from unseen.benchmark.sample import Progress
+    from unseen.benchmark.sampling.sample import Progress
     from unseen.logic.shapes import Shape
 
 LARGEST_SHARE = 0.2

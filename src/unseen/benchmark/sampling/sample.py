@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from unseen.benchmark.answering import joined
-from unseen.benchmark.candidates import CandidateStream
-from unseen.benchmark.grounding import stream_key
-from unseen.benchmark.links import all_links, is_one_link
 from unseen.benchmark.query_table import QueryTable
-from unseen.benchmark.rules import Rules, SplitGraphs
+from unseen.benchmark.sampling.candidates import CandidateStream
+from unseen.benchmark.sampling.grounding import stream_key
+from unseen.benchmark.sampling.links import all_links, is_one_link
+from unseen.benchmark.sampling.rules import Rules, SplitGraphs
 from unseen.logic.shapes import template_of
 
 if TYPE_CHECKING:
