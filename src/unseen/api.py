@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+    from torch import Tensor
 
     from unseen.graph import KnowledgeGraph
     from unseen.logic.execute import Execution
@@ -84,6 +85,18 @@ class Answers(Sequence[Answer]):
         counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
         answers = [_answer_json(answer) for answer in self.answers]
         return {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+
+
+class Method(Protocol):
+    """What can be asked and evaluated: scores to rank by, and probabilities of every set on the way."""
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Tensor:
+        """Scores of all entities for each query."""
+        ...
+
+    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
+        """Probabilities of all entities for each query."""
+        ...
 
 
 def load(
@@ -197,15 +210,26 @@ class _Asking:
         return Answer(rank, name(entity), known, probability, {v: name(value) for v, (value, _) in best.items()})
 
 
-def _estimate(method: str, graph: KnowledgeGraph, query: Query) -> Execution | None:
-    """Probabilities by the method; None for `exact`, which has none to give."""
-    if method == "exact":
-        return None
-    if method == "edge-type":
+def open_method(name: str) -> Method:
+    """A method by name, or the one that a run folder has trained."""
+    if name == "edge-type":
         from unseen.methods.edge_type import EdgeType  # torch takes seconds to import
 
-        return EdgeType().estimate(graph, [query])
-    raise UnknownMethod("method", method, METHODS)
+        return EdgeType()
+    if name == "exact":
+        from unseen.methods.exact import Exact
+
+        return Exact()
+    if Path(name).is_dir():
+        from unseen.training.run_folder import open_method as open_run
+
+        return open_run(name)
+    raise UnknownMethod("method", name, (*METHODS, "a run folder"))
+
+
+def _estimate(method: str, graph: KnowledgeGraph, query: Query) -> Execution | None:
+    """Probabilities by the method; None for `exact`, which has none to give."""
+    return None if method == "exact" else open_method(method).estimate(graph, [query])
 
 
 def _largest(values: NDArray[np.floating], count: int) -> NDArray[np.intp]:

@@ -22,7 +22,7 @@ def ask(
     ],
     top: Annotated[int | None, typer.Option(help="How many answers to show: 10, or what a SPARQL LIMIT says.")] = None,
     method: Annotated[
-        str, typer.Option(help="How to answer: edge-type (predicts) or exact (only known).")
+        str, typer.Option(help="edge-type (predicts), exact (only known), or a run folder.")
     ] = "edge-type",
     explain: Annotated[bool, typer.Option("--explain", help="Show why: a proof, or the likeliest bindings.")] = False,
     predicted: Annotated[bool, typer.Option("--predicted", help="Show predicted answers only.")] = False,

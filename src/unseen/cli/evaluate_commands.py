@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from unseen.logic.protocols import Answerer
 
 SPLITS = ("train", "valid", "test")
-METHODS = ("edge-type", "exact")
 
 
 def evaluate(
-    method: Annotated[str, typer.Argument(metavar="METHOD_OR_RUN", help="A method: edge-type or exact.")],
+    method: Annotated[
+        str, typer.Argument(metavar="METHOD_OR_RUN", help="edge-type, exact, or the folder of a training run.")
+    ],
     dataset: Annotated[
         Path, typer.Argument(metavar="DATASET", help="A dataset folder, or a published archive, folder or .npz file.")
     ],
@@ -55,6 +56,7 @@ def evaluate(
       unseen evaluate edge-type fb15k-237-175 --limit 2000
       unseen evaluate edge-type 175.npz --types 1p,2p,2i --full --json result.json
     """
+    from unseen.api import open_method
     from unseen.errors import EvaluationError
     from unseen.evaluation.evaluator import Options
 
@@ -95,21 +97,6 @@ def report(
     chosen = [metric.strip() for metric in metrics.split(",")]
     written = write_report(found, output, metrics=chosen, paper=paper, figures=figures)
     note(f"wrote {len(written)} files to {output}; start with {written[0]}")
-
-
-def open_method(name: str) -> Answerer:
-    """The method of that name."""
-    from unseen.errors import UnknownMethod
-
-    if name == "edge-type":
-        from unseen.methods.edge_type import EdgeType
-
-        return EdgeType()
-    if name == "exact":
-        from unseen.methods.exact import Exact
-
-        return Exact()
-    raise UnknownMethod("method", name, METHODS)
 
 
 def open_dataset(path: Path) -> Dataset:
