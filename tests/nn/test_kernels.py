@@ -14,11 +14,10 @@ import pytest
 import torch
 from jaxtyping import TypeCheckError
 
-from unseen.graph import KnowledgeGraph
+from tests.nn.edge_graphs import GRAPHS, one_hub
 from unseen.nn.kernels import (
     EdgeViews,
     available,
-    degrees,
     relational_aggregate,
     relational_statistics,
     unit_rotations,
@@ -28,27 +27,6 @@ from unseen.nn.kernels.definitions import MESSAGES
 from unseen.nn.self_check import comparisons, power_law_edges, speeds
 
 AGGREGATES = ("sum", "mean", "max", "min")
-
-
-def no_edges() -> EdgeViews:
-    nothing = torch.empty(0, dtype=torch.int64)
-    return EdgeViews.from_edges(nothing, nothing, nothing, size=(4, 3))
-
-
-def one_hub() -> EdgeViews:
-    """Everything leads to node 0 or leaves node 1; node 9 is alone, relation 2 unused; rows are split."""
-    sources, targets = torch.arange(1, 9).repeat(2), torch.zeros(16, dtype=torch.int64)
-    sources, targets = torch.cat([sources, torch.ones(7)]).long(), torch.cat([targets, torch.arange(2, 9)])
-    relations = torch.tensor([0] * 8 + [1] * 8 + [0] * 7)
-    return EdgeViews.from_edges(sources, relations, targets, size=(10, 3), chunk_edges=3)
-
-
-GRAPHS = {
-    "no edges": no_edges,
-    "one hub": one_hub,
-    "random": lambda: power_law_edges((30, 5), 400, device="cpu", seed=3),
-    "split": lambda: power_law_edges((30, 5), 400, device="cpu", seed=4, chunk_edges=7),
-}
 
 
 def random_inputs(edges: EdgeViews, batch: int = 2, dim: int = 4, dtype: torch.dtype = torch.float64):
@@ -188,6 +166,14 @@ def test_two_calls_at_once_do_no_harm():
     assert all(torch.equal(value, expected) for value in found)
 
 
+def test_a_graph_without_nodes_or_columns_is_no_special_case():
+    edges = EdgeViews.from_edges(*(torch.empty(0, dtype=torch.int64),) * 3, size=(0, 2))
+    found = relational_statistics(edges, torch.empty(0, 2, 4), torch.empty(2, 2, 4), torch.empty(0, 2, 4))
+    assert all(value.shape == (0, 2, 4) for value in found)
+    hub = one_hub()
+    assert relational_statistics(hub, *(value.detach()[:, :0] for value in random_inputs(hub))).sum.shape == (10, 0, 4)
+
+
 def test_only_what_is_asked_for_gets_a_gradient():
     edges = one_hub()
     x, relation, boundary = (value.detach() for value in random_inputs(edges))
@@ -203,56 +189,6 @@ def test_bfloat16_on_the_cpu_falls_back_to_the_reference():
     assert relational_statistics(edges, *inputs).sum.dtype == torch.bfloat16
     with pytest.raises(ValueError, match="cpu does not compute"):
         relational_statistics(edges, *inputs, implementation="cpu")
-
-
-def test_an_edge_stands_in_both_directions_in_canonical_order(family: KnowledgeGraph):
-    edges = EdgeViews.of(family)
-    view = edges.by_target
-    order = list(zip(view.target.tolist(), view.relation.tolist(), view.source.tolist(), strict=True))
-    assert order == sorted(order)
-    assert edges.num_edges == 2 * family.num_triples == len(set(order))
-    head, tail = family.vocabulary.entity_id("Ada"), family.vocabulary.entity_id("Ben")
-    assert {(tail, 0, head), (head, 1, tail)} <= set(order)
-    assert EdgeViews.of(family) is edges
-
-
-def test_the_reverse_of_the_reverse_is_the_edge(family: KnowledgeGraph):
-    edges = EdgeViews.of(family)
-    view, back = edges.by_target, edges.reverse.long()
-    assert back[back].tolist() == list(range(edges.num_edges))
-    assert torch.equal(view.source[back], view.target)
-    assert torch.equal(view.relation[back] ^ 1, view.relation)
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_the_views_hold_the_same_edges_and_chunks_cover_each_once(name):
-    edges = GRAPHS[name]()
-    rows = {"by_target": "target", "by_source": "source", "by_relation": "relation"}
-    for view_name, column in rows.items():
-        view = getattr(edges, view_name)
-        for other in ("source", "relation", "target"):
-            assert torch.equal(getattr(view, other), getattr(edges.by_target, other)[view.position.long()])
-        count = len(view.offsets) - 1
-        assert torch.equal(torch.bincount(getattr(view, column), minlength=count), view.offsets.diff())
-        pieces = list(zip(view.work.start.tolist(), view.work.end.tolist(), view.work.row.tolist(), strict=True))
-        covered = [(edge, row) for start, end, row in pieces for edge in range(start, end)]
-        assert covered == list(enumerate(getattr(view, column).tolist()))
-        assert set(view.work.row.tolist()) == set(range(count))
-        assert view.work.blocks[[0, -1]].tolist() == [0, view.work.num_chunks]
-
-
-def test_edges_are_found_and_dropped_in_both_directions(family: KnowledgeGraph):
-    edges = EdgeViews.of(family)
-    view = edges.by_target
-    everywhere = edges.positions_of(view.source, view.relation, view.target)
-    assert everywhere.tolist() == list(range(edges.num_edges))
-    some = edges.positions_of(torch.tensor([0, 0]), torch.tensor([0, 0]), torch.tensor([1, 0]))
-    assert some[0] >= 0
-    assert some[1] == -1
-    mask = edges.mask_without(some)
-    assert (~mask).nonzero().flatten().tolist() == sorted([int(some[0]), int(edges.reverse[some[0]])])
-    assert int(degrees(edges, mask).sum()) == edges.num_edges - 2
-    assert torch.equal(degrees(edges), torch.bincount(view.target, minlength=edges.num_nodes))
 
 
 def test_what_does_not_fit_is_said_before_anything_is_computed():

@@ -7,12 +7,12 @@ What is learned belongs to relation *names*: a model meets any graph that uses t
 about a relation that the model never saw is refused; edges of such relations are not read.
 
 Cost of a projection: `num_layers` passes over all edges, `dim` wide. Memory: about 14 numbers a (node, row, dim) to
-answer, 18 a layer to learn; rows are split so that it stays within `memory` bytes.
+answer, 18 a layer to learn; rows are split, and computed again for the gradients, to stay within `memory` bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -40,8 +40,8 @@ NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
 """float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
 
 
-MOST_CELLS = 1 << 28
-"""(node, row, dim) cells of one call: positions in every tensor of a call then fit into int32."""
+MOST_CELLS = {"cpu": 1 << 21, "cuda": 1 << 28}
+"""(node, row, dim) cells of one call: few on the CPU, whose caches are small; on a GPU positions fit into int32."""
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class GnnQe(nn.Module):
         """Memberships by the network, in as many parts as memory asks for; relations in the model's numbers."""
         if len(sets) == 0:
             return sets
-        parts = list(self._parts(compact, len(sets)))
-        compute = self._projected if len(parts) == 1 or not torch.is_grad_enabled() else self._recomputed
+        parts, fits = self._parts(compact, len(sets))
+        compute = self._projected if fits or not torch.is_grad_enabled() else self._recomputed
         columns = sets.detach().t()
         reached = [compute(compact, columns[:, part].contiguous(), relations[part], edge_mask) for part in parts]
         return torch.cat(reached, dim=1).t().contiguous()
@@ -173,15 +173,16 @@ class GnnQe(nn.Module):
         reached: Tensor = checkpoint(self._projected, *inputs, use_reentrant=False)
         return reached
 
-    def _parts(self, compact: CompactGraph, count: int) -> Iterator[slice]:
-        """Rows cut into equal parts that each fit into memory."""
-        shape = self.architecture
+    def _parts(self, compact: CompactGraph, count: int) -> tuple[list[slice], bool]:
+        """Rows cut into equal parts that each fit into memory, and whether all together do."""
+        shape, memory = self.architecture, self.memory or default_memory(self.device)
         numbers = NUMBERS_TO_LEARN * shape.num_layers if torch.is_grad_enabled() else NUMBERS_TO_ANSWER
         cells = max(1, shape.dim * (compact.num_nodes + compact.edges.num_relations))
         row = 4 * numbers * cells
-        most = max(1, min((self.memory or default_memory(self.device)) // row, MOST_CELLS // cells))
+        most = max(1, min(memory // row, MOST_CELLS.get(self.device.type, 1 << 28) // cells))
         size = -(-count // -(-count // most))
-        return (slice(start, min(start + size, count)) for start in range(0, count, size))
+        parts = [slice(start, min(start + size, count)) for start in range(0, count, size)]
+        return parts, count * row <= memory
 
 
 @dataclass(frozen=True)
@@ -202,10 +203,10 @@ class KnownEdges:
 
 
 def default_memory(device: torch.device) -> int:
-    """Bytes for one projection: half of a GPU, four gigabytes of other memory."""
+    """Bytes for one projection: half of a GPU, eight gigabytes of other memory."""
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory // 2
-    return 4 << 30
+    return 8 << 30
 
 
 def _on_host(relations: Int[Tensor, " batch"]) -> NDArray[np.int64]:

@@ -99,7 +99,7 @@ class GnnQeConfig(TrainingConfig):
     traversal_dropout: float = setting(0.5, "Probability that an edge on a walk to an answer is hidden.", SHARE)
     edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
     temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
-    memory_gib: float = setting(0.0, "Memory for one projection; 0 is half of the GPU, or 4 on the CPU.", NOT_NEGATIVE)
+    memory_gib: float = setting(0.0, "Memory for one projection; 0 is half of the GPU, or 8 on the CPU.", NOT_NEGATIVE)
 
 
 CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig}

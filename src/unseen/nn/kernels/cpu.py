@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unseen.errors import TooLarge
 from unseen.nn.kernels import cpu_passes
 from unseen.nn.kernels.autograd import Arguments, Gradients, Task
 from unseen.nn.kernels.cpu_loops import WIDTH
@@ -25,6 +26,8 @@ from unseen.nn.kernels.definitions import MESSAGES, Inputs, Results
 from unseen.nn.kernels.edge_views import View
 
 PIECES_PER_THREAD = 8
+EXACT = 2**24
+"""Numbers up to which float32 can count the edges of a node."""
 Array = NDArray[Any]
 
 
@@ -57,6 +60,8 @@ def backward(
 ) -> Gradients:
     """Gradients of x, relation and boundary, in one pass. Cost: three rows read and two written per edge."""
     x, view = inputs[0], task.edges.by_target
+    if len(x) and int(view.offsets.diff().max()) > EXACT:
+        raise TooLarge(f"a node has more than {EXACT:,} edges: too many to train on with the CPU")
     found = [torch.zeros_like(value) if wanted else None for value, wanted in zip(inputs, needed, strict=True)]
     nothing = torch.empty(0, *x.shape[1:], dtype=x.dtype)
     no_positions = torch.empty(0, *x.shape[1:], dtype=torch.int32)

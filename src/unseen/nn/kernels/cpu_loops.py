@@ -1,11 +1,10 @@
 """The compiled inner loops of the CPU kernels, over the columns of single rows.
 
-Nothing is compiled before the first call; machine code is kept on disk. What follows is what lets the compiler emit
-vector instructions, and what that needs:
+Nothing is compiled before the first call; machine code is kept on disk. For the compiler to emit vector instructions:
 
 - What belongs to one node lies in one array (`state`, `local`), at constant distances: the compiler cannot know that
-  arrays do not overlap, and gives up when it would have to check many. Columns are taken `WIDTH` at a time, so that this
-  array stays in the first-level cache.
+  arrays do not overlap, and gives up when it would have to check many. Columns are taken `WIDTH` at a time, so that
+  this array stays in the first-level cache.
 - Rows are named by table and number, and numbers are unsigned: a signed index might count from the end, and a view of a
   row would be counted by its owner, atomically.
 - Twice a value is a sum, a choice has both values at hand: a literal would make a float32 a float64.

@@ -55,8 +55,9 @@ def relational_statistics(  # noqa: PLR0913
         edge_mask: True for the edges to keep, in the canonical order of `edges`, the same for the whole batch.
         implementation: `reference`, `cpu` or `gpu`; by default the fastest that takes these tensors.
 
-    Cost: forward reads two rows of batch * dim values per edge, backward five; nothing of size edge * batch * dim is
-    made, except by `reference`. With gradients, two int32 per node and column are kept.
+    Cost: forward reads two rows of batch * dim values per edge, backward reads six (GPU) or reads four and writes two
+    (CPU). Nothing of size edge * batch * dim is made, except by `reference`; two int32 per node and column are kept for
+    gradients.
     """
     inputs = (x, relation, boundary)
     _check(edges, inputs, message, edge_mask)

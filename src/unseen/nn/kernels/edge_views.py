@@ -18,6 +18,7 @@ from unseen.nn.kernels.work_list import WorkList
 
 CHUNK_EDGES = {"cpu": 2048, "cuda": 128}
 """Edges in one piece of work: few enough for balance, so many that what a piece costs by itself does not count."""
+MOST_CHUNK_EDGES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,7 @@ class EdgeViews:
         Cost: a sort on the CPU, and one more for each other view that is asked for: 0.4 s for ten million edges.
         """
         place = torch.device(device)
-        longest = chunk_edges or CHUNK_EDGES.get(place.type, CHUNK_EDGES["cpu"])
+        longest = min(chunk_edges or CHUNK_EDGES.get(place.type, CHUNK_EDGES["cpu"]), MOST_CHUNK_EDGES)
         columns = [column.to("cpu", torch.int64) for column in (sources, relations, targets)]
         _check(columns, size)
         keys = _keys(size, *columns).sort().values
