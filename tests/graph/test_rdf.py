@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.graph.files import file_of, keyed_triples, read, triples_in
+from tests.graph.files import by_first_appearance, file_of, keyed_triples, read, triples_in
 from unseen.errors import GraphError, MalformedLine, MissingExtra
 from unseen.graph.files.readers import read_graph
 
@@ -191,6 +191,41 @@ def test_relative_iris_are_resolved_against_the_file(tmp_path: Path) -> None:
     (triple,) = triples_in(tmp_path, "graph.ttl", "<#a> <http://example.org/p> <> .\n")
     address = (tmp_path / "graph.ttl").resolve().as_uri()
     assert triple == (address + "#a", E + "p", address)
+
+
+def test_lines_of_every_kind_keep_their_order(tmp_path: Path) -> None:
+    lines = [
+        f"<{E}a> <{E}p> <{E}b> .",
+        f"_:x <{E}p> <{E}c> .",
+        "  # a comment",
+        f"<{E}d><{E}q><{E}a>.",
+        f"<{E}e>\t<{E}p>\t _:x\t.  ",
+        f'<{E}a> <{E}p> "left out \\" here" . # and a comment',
+        f"<{E}caf\\u00e9> <{E}p> <{E}f> .",
+        f"<{E}g> <{E}p> <{E}café> .",
+    ]
+    expected = [
+        (E + "a", E + "p", E + "b"),
+        ("_:x", E + "p", E + "c"),
+        (E + "d", E + "q", E + "a"),
+        (E + "e", E + "p", "_:x"),
+        (E + "café", E + "p", E + "f"),
+        (E + "g", E + "p", E + "café"),
+    ]
+    for line_end in ("\n", "\r\n", "\r"):
+        graph = read(tmp_path, "graph.nt", line_end.join(lines)).graph
+        assert keyed_triples(graph) == expected
+        assert graph.vocabulary.entities.keys.to_pylist() == by_first_appearance(expected)[0]
+
+
+def test_a_statement_over_two_lines_is_refused(tmp_path: Path) -> None:
+    content = f'<{E}a> <{E}p> <{E}b> .\n<{E}a> <{E}says> "two\nlines" .\n'
+    with pytest.raises(MalformedLine, match="line 2: "):
+        read(tmp_path, "graph.nt", content)
+
+
+def test_a_control_character_in_a_literal_does_not_matter(tmp_path: Path) -> None:
+    assert triples_in(tmp_path, "graph.nt", f'<{E}a> <{E}says> "\x01" .\n' + N_TRIPLES) == TWO
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.graph.files import by_first_appearance, file_of, keyed_triples
 from unseen.errors import GraphError
-from unseen.graph.files import tables
+from unseen.graph.files import n_triples, tables
 from unseen.graph.files.assembly import assembled
 from unseen.graph.files.dialect import detected
 from unseen.graph.files.formats import SUFFIXES
@@ -50,6 +50,16 @@ RDF_PIECES = [
     "e:a",
 ]
 RDF_TEXT = st.lists(st.sampled_from(RDF_PIECES), max_size=30).map(" ".join)
+STATEMENTS = [
+    "<http://e/a> <http://e/p> <http://e/b> .",
+    "<http://e/b>  <http://e/p>\t<http://e/c>.",
+    "<http://e/a> <http://e/p> <http://e/b> <http://e/g> .",
+    "_:b <http://e/p> _:c .",
+    '<http://e/a> <http://www.w3.org/2000/01/rdf-schema#label> "A"@en .',
+    '<http://e/a> <http://e/p> "5"^^<http://e/int> .',
+    "<http://e/a> <http://e/\\u0070> <urn:unseen:a%20b> . # comment",
+    "<http://e/a> <http://e/p> <b> .",
+]
 XML_PIECES = [
     "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:e='http://e/'>",
     "</rdf:RDF>",
@@ -130,6 +140,22 @@ def test_the_quick_and_the_careful_way_agree(folder: Path, suffix: str, block_by
     if quick is not None and quick.num_triples:
         careful = read_lines(source, dialect, skip_errors=False)
         assert keyed_triples(assembled([quick])[0]) == keyed_triples(assembled([careful])[0])
+
+
+@pytest.mark.parametrize("suffix", [".nt", ".nq"])
+@pytest.mark.parametrize("block_bytes", [200, 1 << 20])
+@given(lines=st.lists(st.sampled_from(STATEMENTS) | RDF_TEXT, max_size=12), literals=st.booleans())
+def test_the_quick_and_the_careful_way_agree_on_statements(
+    folder: Path, suffix: str, block_bytes: int, lines: list[str], literals: bool
+) -> None:
+    (source,) = sources_of([file_of(folder, f"both{suffix}", "\n".join(["#", *lines]))], None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(n_triples, "BLOCK_BYTES", block_bytes)
+        quick = n_triples._read_in_blocks(source, literals)
+    if quick is not None and quick.num_triples:
+        careful = n_triples._read_line_by_line(source, literals, skip_errors=False)
+        assert keyed_triples(assembled([quick])[0]) == keyed_triples(assembled([careful])[0])
+        assert (quick.num_literals, quick.labels) == (careful.num_literals, careful.labels)
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0\t\r\n"), min_size=1, max_size=5)

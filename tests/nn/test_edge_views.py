@@ -43,10 +43,10 @@ def test_the_views_hold_the_same_edges_and_chunks_cover_each_once(name):
             assert torch.equal(getattr(view, other), getattr(edges.by_target, other)[view.position.long()])
         count = len(view.offsets) - 1
         assert torch.equal(torch.bincount(getattr(view, column), minlength=count), view.offsets.diff())
-        pieces = list(zip(view.work.start.tolist(), view.work.end.tolist(), view.work.row.tolist(), strict=True))
-        covered = [(edge, row) for start, end, row in pieces for edge in range(start, end)]
+        chunks = view.work.chunks.tolist()
+        covered = [(edge, row) for row, start, end, _ in chunks for edge in range(start, end)]
         assert covered == list(enumerate(getattr(view, column).tolist()))
-        assert set(view.work.row.tolist()) == set(range(count))
+        assert {row for row, *_ in chunks} == set(range(count))
         assert view.work.blocks[[0, -1]].tolist() == [0, view.work.num_chunks]
 
 

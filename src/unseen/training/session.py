@@ -123,9 +123,6 @@ def _wanted_device(settings: Mapping[str, Any], path: Path) -> str:
 
 def _set_up_torch(config: TrainingConfig) -> None:
     if config.threads:
-        import numba
-
-        numba.set_num_threads(min(config.threads, numba.config.NUMBA_NUM_THREADS))
-        torch.set_num_threads(config.threads)  # after numba, whose threads begin with a number of their own
+        torch.set_num_threads(config.threads)  # the kernels take as many
     if torch.cuda.is_available():
         torch.set_float32_matmul_precision(config.precision)

@@ -51,8 +51,8 @@ def _read_in_blocks(source: Source, literals: bool) -> Part | None:
         part = part_of_batches(_batches(source, statements))
     except (pa.ArrowInvalid, OSError, SyntaxError, Unusable, TooDeep):
         return None
-    doubtful = has_bad_name(part.entities) or has_bad_name(part.relations)
-    return None if doubtful else statements.completed(part)
+    part = statements.completed(part)
+    return None if has_bad_name(part.entities) or has_bad_name(part.relations) else part
 
 
 def _batches(source: Source, statements: Statements) -> Iterator[pa.RecordBatch]:
@@ -106,7 +106,7 @@ def _read_line_by_line(source: Source, literals: bool, skip_errors: bool) -> Par
             if not skip_errors:
                 raise MalformedLine(problem, path=source.path, line=number, remedy=REMEDY) from None
             problems.add(MalformedLine(problem, path=source.path, line=number))
-    return statements.completed(builder.part(problems))
+    return statements.completed(builder.part(problems)).checked(source.path)
 
 
 def _numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:

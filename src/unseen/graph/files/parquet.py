@@ -10,12 +10,12 @@ from unseen.errors import GraphError, shorten
 from unseen.graph.files.dialect import ROLES, role_columns
 from unseen.graph.files.formats import is_compressed
 from unseen.graph.files.numbering import part_of_batches
-from unseen.graph.files.parts import Part, has_bad_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from unseen.graph.files.parts import Part
     from unseen.graph.files.sources import Source
 
 BATCH_ROWS = 1 << 17
@@ -31,10 +31,7 @@ def read_parquet(source: Source) -> Part:
     except (pa.ArrowException, OSError) as error:
         problem = shorten(str(error).partition("\n")[0], 200)
         raise GraphError(f"is not a Parquet file that can be read: {problem}", path=source.path) from error
-    if has_bad_name(part.entities) or has_bad_name(part.relations):
-        problem = "a name is empty, not UTF-8, longer than 65,536 characters, or holds a NUL byte"
-        raise GraphError(problem, path=source.path)
-    return part
+    return part.checked(source.path)
 
 
 def _batches(source: Source) -> Iterator[pa.RecordBatch]:

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.errors import GraphError, MalformedLine
 from unseen.graph.names import text_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from unseen.errors import MalformedLine
 
     Ids = NDArray[np.int32]
 
@@ -67,6 +67,13 @@ class Part:
     def num_triples(self) -> int:
         """Edges, repeated ones included."""
         return len(self.heads)
+
+    def checked(self, path: Path) -> Part:
+        """The same part, unless it has a name that cannot be one."""
+        if has_bad_name(self.entities) or has_bad_name(self.relations):
+            problem = f"a name is empty, not UTF-8, longer than {LONGEST_NAME:,} characters, or holds a NUL byte"
+            raise GraphError(problem, path=path)
+        return self
 
     def renamed(self, renames: Mapping[str, str]) -> Part:
         """The same triples with other names; names that become equal become one."""
@@ -116,13 +123,16 @@ def _replaced(names: pa.Array, renames: Mapping[str, str]) -> tuple[pa.Array, Id
 
 
 def has_bad_name(names: pa.Array) -> bool:
-    """Whether some name is empty, overlong, not UTF-8, or holds a NUL byte."""
+    """Whether some name (of type `TEXT`) is empty, overlong, not UTF-8, or holds a NUL byte."""
     if len(names) == 0:
         return False
     try:
         names.validate(full=True)
     except pa.ArrowInvalid:
         return True
-    lengths = pc.min_max(pc.utf8_length(names)).as_py()
-    has_nul: bool = pc.any(pc.match_substring(names, "\0")).as_py()
-    return has_nul or lengths["min"] == 0 or lengths["max"] > LONGEST_NAME
+    _, offsets, data = names.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[names.offset : names.offset + len(names) + 1]
+    sizes = np.diff(bounds)
+    if sizes.min() == 0 or 0 in np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]:
+        return True
+    return bool(sizes.max() > LONGEST_NAME and pc.max(pc.utf8_length(names)).as_py() > LONGEST_NAME)

@@ -9,7 +9,7 @@ from unseen.errors import GraphError, MalformedLine
 from unseen.graph.files.n_triples import read_n_triples
 from unseen.graph.files.nesting import TooDeep
 from unseen.graph.files.oxigraph import LINE_FORMATS, one_line, pyoxigraph_module, statements_in
-from unseen.graph.files.parts import Part, PartBuilder, Problems, has_bad_name
+from unseen.graph.files.parts import Part, PartBuilder, Problems
 from unseen.graph.files.statements import Statements, Unusable
 
 if TYPE_CHECKING:
@@ -22,12 +22,8 @@ def read_rdf(source: Source, *, literals: bool, skip_errors: bool) -> Part:
     """The triples of an RDF file; `skip_errors` matters only where each line stands for itself."""
     pyoxigraph_module()
     if source.format in LINE_FORMATS:
-        part = read_n_triples(source, literals=literals, skip_errors=skip_errors)
-    else:
-        part = _read_document(source, literals)
-    if has_bad_name(part.entities) or has_bad_name(part.relations):
-        raise GraphError("a name is empty, holds a NUL byte or is too long", path=source.path)
-    return part
+        return read_n_triples(source, literals=literals, skip_errors=skip_errors)
+    return _read_document(source, literals)
 
 
 def _read_document(source: Source, literals: bool) -> Part:
@@ -43,7 +39,8 @@ def _read_document(source: Source, literals: bool) -> Part:
         raise _located(error, source.path) from None
     except (Unusable, TooDeep) as error:
         raise GraphError(str(error), path=source.path) from None
-    return statements.completed(builder.part(Problems()), quads.prefixes, invented_labels=True)
+    part = statements.completed(builder.part(Problems()), quads.prefixes, invented_labels=True)
+    return part.checked(source.path)
 
 
 def _check_xml(source: Source) -> None:

@@ -1,8 +1,7 @@
 """The compiled passes over edges, on the CPU: forward, and backward.
 
 A pass treats the range `first` … `last` of its work, chunks of edges or columns, in one thread and without Python's
-lock; `cpu.py` hands ranges to threads. What is computed does not depend on the ranges, so results are the same for any
-number of threads. Arrays without rows stand for what is not wanted.
+lock; `cpu.py` hands ranges to threads. Arrays without rows stand for what is not wanted.
 """
 
 from __future__ import annotations
@@ -74,8 +73,7 @@ def store(state, place, start, low, width, results, ats):
 @compiled
 @no_type_check
 def forward_pass(first, last, chunks, edges, keep, inputs, results, partials, ats, partial_ats, message, dim):
-    """Statistics of the chunks' edges; a row that is whole gets its result, a row that is split one part per slot."""
-    row_of, start_of, end_of, slot_of, offsets = chunks
+    """Statistics of chunks of edges: the result of a whole row, or a part, without the boundary, of a split one."""
     source, relation = edges
     x, w, boundary = inputs
     track = ats[0].shape[0] + ats[1].shape[0] > 0
@@ -84,10 +82,10 @@ def forward_pass(first, last, chunks, edges, keep, inputs, results, partials, at
     state, numbers = np.empty(STATE, x.dtype), np.empty(4, x.dtype)
     rows = (np.empty(4, np.uint64), np.empty(4, np.uint64))
     for chunk in range(first, last):
-        row, start, end, slot = row_of[chunk], start_of[chunk], end_of[chunk], slot_of[chunk]
+        row, start, end, slot = chunks[chunk]
         for begin in range(0, x.shape[1], step_of(message, dim)):
             low, width = U(begin), U(min(x.shape[1] - begin, step_of(message, dim)))
-            if start == offsets[row]:
+            if slot < 0:
                 start_with(boundary, U(row), low, state, width)
             else:
                 start_empty(state, width)
@@ -111,23 +109,25 @@ def forward_pass(first, last, chunks, edges, keep, inputs, results, partials, at
 
 @compiled
 @no_type_check
-def combine_pass(first, last, split, results, partials, ats, partial_ats):
-    """Results of split rows from their parts, in order, so that the first of equal extremes wins."""
+def combine_pass(first, last, split, boundary, results, partials, ats, partial_ats):
+    """Results of split rows from the boundary and their parts, in order, so that the first of equal extremes wins."""
     split_rows, split_offsets = split
     for i in range(first, last):
         row = split_rows[i]
-        for slot in range(split_offsets[i], split_offsets[i + 1]):
-            fresh = slot == split_offsets[i]
-            for k in range(4):
-                if results[k].shape[0] == 0:
-                    continue
-                result, part = results[k][row], partials[k][slot]
-                tracked = k >= 2 and ats[k - 2].shape[0] > 0
+        for k in range(4):
+            if results[k].shape[0] == 0:
+                continue
+            result, tracked = results[k][row], k >= 2 and ats[k - 2].shape[0] > 0
+            for c in range(len(result)):
+                result[c] = boundary[row, c] * boundary[row, c] if k == 1 else boundary[row, c]
+                if tracked:
+                    ats[k - 2][row, c] = -1
+            for slot in range(split_offsets[i], split_offsets[i + 1]):
+                part = partials[k][slot]
                 for c in range(len(result)):
-                    better = fresh or (k == 2 and part[c] > result[c]) or (k == 3 and part[c] < result[c])
-                    if k < 2 and not fresh:
+                    if k < 2:
                         result[c] += part[c]
-                    elif better:
+                    elif (k == 2 and part[c] > result[c]) or (k == 3 and part[c] < result[c]):
                         result[c] = part[c]
                         if tracked:
                             ats[k - 2][row, c] = partial_ats[k - 2][slot, c]
@@ -158,11 +158,11 @@ def load_gradients(row, start, low, width, grads, ats, local):
 
 @compiled
 @no_type_check
-def backward_pass(first, last, offsets, edges, keep, inputs, grads, ats, results, message, dim):
-    """Gradients of x, relation and boundary at the columns `first` … `last`, in one pass over the edges by target.
+def backward_pass(first, last, nodes, results, offsets, edges, keep, inputs, grads, ats, message, dim):
+    """Gradients of x, relation and boundary, in one pass over the edges by target.
 
-    Threads have columns of their own and take all edges in order, so that no two write to one place, hubs are shared,
-    and sums are repeatable. Cost: three rows read and two written per edge, those of relations from the cache.
+    For the columns `first` … `last` and the edges of a range of nodes, in order. No two threads write to one place:
+    they differ in columns, or have tables of their own for x and relation, which are then added up.
     """
     source, relation = edges
     x, w, boundary = inputs
@@ -170,7 +170,7 @@ def backward_pass(first, last, offsets, edges, keep, inputs, grads, ats, results
     local, number = np.empty(LOCAL, x.dtype), x.dtype.type
     for begin in range(first, last, step_of(message, dim)):
         low, width = U(begin), U(min(last - begin, step_of(message, dim)))
-        for row in range(x.shape[0]):
+        for row in range(nodes[0], nodes[1]):
             start = offsets[row]
             load_gradients(U(row), start, low, width, grads, ats, local)
             if for_boundary.shape[0] > 0:

@@ -39,7 +39,7 @@ BY_SOURCE = Tuning(256, 2, 8)
 BY_RELATION = Tuning(64, 1, 4)
 COMBINE = Tuning(128, 1, 8)
 NODES = Tuning(128, 4, 1)
-"""The fastest of those tried on an H200 in float32 (docs/kernels.md); shorter types get more columns."""
+"""The fastest of those tried on an H200 in float32 (docs/kernels.md); float64 gets half the columns."""
 
 STATISTICS = ("SUM", "SQUARES", "MAXIMUM", "MINIMUM")
 NUMBERS = {torch.float32: tl.float32, torch.float64: tl.float64}
@@ -58,15 +58,15 @@ def forward(task: Task, inputs: Inputs, track: bool) -> tuple[Results, Arguments
     ats = [_table(len(x), x, torch.int32) if track and wanted else None for wanted in task.wanted[2:]]
     parts, parts_at = _table(4 * slots, x, number), _table(2 * slots, x, torch.int32) if track else None
     outputs = (*results, *ats, parts, parts_at, slots * _columns(x))
-    edges = (view.offsets, view.source, view.relation, _mask(task, view))
+    edges = (view.work.chunks, view.source, view.relation, _mask(task, view))
     flags = dict(zip(STATISTICS, task.wanted, strict=True)) | {"TRACK": track}
     kind = {"MESSAGE": task.message, "MASKED": task.edge_mask is not None}
-    operands = (*inputs, *outputs, *_chunks(view), *edges, _columns(x), x.shape[2])
+    operands = (*inputs, *outputs, *edges, _columns(x), x.shape[2])
     _launch(
         gpu_forward.forward_pass, view.work.num_chunks, TRACKED_FORWARD if track else FORWARD, x, operands, flags | kind
     )
-    operands = (*outputs, view.work.split_rows, view.work.split_offsets, _columns(x))
-    _launch(gpu_forward.combine_pass, len(view.work.split_rows), COMBINE, x, operands, flags)
+    split = (view.work.split_rows, view.work.split_offsets)
+    _launch(gpu_forward.combine_pass, len(split[0]), COMBINE, x, (inputs[2], *outputs, *split, _columns(x)), flags)
     return (results[0], results[1], results[2], results[3]), Arguments(*ats)
 
 
@@ -98,12 +98,12 @@ def _pulled(task: Task, view: View, rows: tuple[Tensor, Tensor], gradients: Resu
     result, parts = _table(len(own), own, number), _table(view.work.num_slots, own, number)
     by_source = view is task.edges.by_source
     others, tuning = (view.relation, BY_SOURCE) if by_source else (view.source, BY_RELATION)
-    edges = (others, view.target, _mask(task, view))
-    operands = (*rows, sums, squares, result, parts, *_chunks(view), *edges, _columns(own), own.shape[2])
+    edges = (view.work.chunks, others, view.target, _mask(task, view))
+    operands = (*rows, sums, squares, result, parts, *edges, _columns(own), own.shape[2])
     flags = {"SUM": sums is not None, "SQUARES": squares is not None, "MASKED": task.edge_mask is not None}
     _launch(gpu_backward.backward_pass, view.work.num_chunks, tuning, own, operands, flags | {"MESSAGE": task.message})
-    operands = (result, parts, view.work.split_rows, view.work.split_offsets, _columns(own))
-    _launch(gpu_backward.add_parts, len(view.work.split_rows), COMBINE, own, operands, {})
+    split = (view.work.split_rows, view.work.split_offsets)
+    _launch(gpu_backward.add_parts, len(split[0]), COMBINE, own, (result, parts, *split, _columns(own)), {})
     return result
 
 
@@ -111,7 +111,7 @@ def _launch(
     kernel: Any, rows: int, tuning: Tuning, x: Tensor, operands: tuple[Any, ...], constants: dict[str, Any]
 ) -> None:
     """Start a kernel with one program for each row and block of columns, rows first."""
-    columns = min(tuning.columns * 4 // x.element_size(), triton.next_power_of_2(_columns(x)))
+    columns = min(tuning.columns * 4 // max(x.element_size(), 4), triton.next_power_of_2(_columns(x)))
     constants = constants | {"NUMBER": NUMBERS[_accumulator(x)], "COLUMNS": columns}
     if kernel is not gpu_backward.node_pass:
         constants["UNROLL"] = tuning.unroll
@@ -132,10 +132,6 @@ def _columns(x: Tensor) -> int:
 
 def _table(rows: int, like: Tensor, dtype: torch.dtype) -> Tensor:
     return torch.empty(rows, *like.shape[1:], dtype=dtype, device=like.device)
-
-
-def _chunks(view: View) -> tuple[Tensor, ...]:
-    return view.work.row, view.work.start, view.work.end, view.work.slot
 
 
 def _mask(task: Task, view: View) -> Tensor | None:

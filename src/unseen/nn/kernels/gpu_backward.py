@@ -21,10 +21,7 @@ def backward_pass(
     squares,
     result,
     parts,
-    row_of,
-    start_of,
-    end_of,
-    slot_of,
+    chunks,
     other_of,
     target_of,
     keep,
@@ -45,10 +42,10 @@ def backward_pass(
     chunk = tl.program_id(0)
     c = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     inside = c < cols
-    row = tl.load(row_of + chunk).to(tl.int64)
-    start = tl.load(start_of + chunk)
-    end = tl.load(end_of + chunk)
-    slot = tl.load(slot_of + chunk).to(tl.int64)
+    row = tl.load(chunks + 4 * chunk).to(tl.int64)
+    start = tl.load(chunks + 4 * chunk + 1)
+    end = tl.load(chunks + 4 * chunk + 2)
+    slot = tl.load(chunks + 4 * chunk + 3).to(tl.int64)
     real, imaginary, across, sign = pairing(c, dim)
     a = tl.load(own + row * cols + c, mask=inside, other=0).to(NUMBER)
     a_across = a

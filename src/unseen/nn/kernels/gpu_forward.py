@@ -63,11 +63,7 @@ def forward_pass(
     parts,
     parts_at,
     part_size,
-    row_of,
-    start_of,
-    end_of,
-    slot_of,
-    offsets,
+    chunks,
     source,
     relation,
     keep,
@@ -84,23 +80,21 @@ def forward_pass(
     COLUMNS: tl.constexpr,
     UNROLL: tl.constexpr,
 ):
-    """Statistics of one chunk: the row's result if the row is whole, else the part of the chunk's slot."""
+    """Statistics of one chunk: the row's result if the row is whole, else a part without the boundary."""
     chunk = tl.program_id(0)
     c = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     inside = c < cols
-    row, start, end, slot = (
-        tl.load(row_of + chunk).to(tl.int64),
-        tl.load(start_of + chunk),
-        tl.load(end_of + chunk),
-        tl.load(slot_of + chunk).to(tl.int64),
-    )
-    first = start == tl.load(offsets + row)
-    value = tl.load(boundary + row * cols + c, mask=inside & first, other=0).to(NUMBER)
+    row = tl.load(chunks + 4 * chunk).to(tl.int64)
+    start = tl.load(chunks + 4 * chunk + 1)
+    end = tl.load(chunks + 4 * chunk + 2)
+    slot = tl.load(chunks + 4 * chunk + 3).to(tl.int64)
+    whole = slot < 0
+    value = tl.load(boundary + row * cols + c, mask=inside & whole, other=0).to(NUMBER)
     total = value
     squares = value * value
-    largest = tl.where(first, value, float("-inf"))
-    least = tl.where(first, value, float("inf"))
-    largest_at = tl.where(first, tl.full([COLUMNS], -1, tl.int32), start)
+    largest = tl.where(whole, value, float("-inf"))
+    least = tl.where(whole, value, float("inf"))
+    largest_at = tl.where(whole, tl.full([COLUMNS], -1, tl.int32), start)
     least_at = largest_at
     begin = start
     while begin < end:
@@ -122,7 +116,7 @@ def forward_pass(
                 largest_at = tl.where(higher, edge, largest_at)
                 least_at = tl.where(lower, edge, least_at)
         begin += UNROLL
-    if slot < 0:
+    if whole:
         at = row * cols + c
         if SUM:
             tl.store(total_out + at, total, mask=inside)
@@ -151,6 +145,7 @@ def forward_pass(
 @jit
 @no_type_check
 def combine_pass(
+    boundary,
     total_out,
     squares_out,
     largest_out,
@@ -172,15 +167,16 @@ def combine_pass(
     COLUMNS: tl.constexpr,
     UNROLL: tl.constexpr,
 ):
-    """The result of a split row from its parts, in order, so that the first of equal extremes wins."""
+    """The result of a split row from the boundary and its parts, in order, so that the first of equal extremes wins."""
     c = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     inside = c < cols
     row = tl.load(split_rows + tl.program_id(0)).to(tl.int64)
     start, end = tl.load(split_offsets + tl.program_id(0)), tl.load(split_offsets + tl.program_id(0) + 1)
-    total = tl.zeros([COLUMNS], NUMBER)
-    squares = tl.zeros([COLUMNS], NUMBER)
-    largest = tl.full([COLUMNS], float("-inf"), NUMBER)
-    least = tl.full([COLUMNS], float("inf"), NUMBER)
+    value = tl.load(boundary + row * cols + c, mask=inside, other=0).to(NUMBER)
+    total = value
+    squares = value * value
+    largest = value
+    least = value
     largest_at = tl.full([COLUMNS], -1, tl.int32)
     least_at = tl.full([COLUMNS], -1, tl.int32)
     begin = start

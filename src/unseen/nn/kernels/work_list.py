@@ -18,16 +18,13 @@ COST_OF_A_CHUNK = 4
 class WorkList:
     """Chunks of consecutive edges of one row. Every row has at least one chunk, so that every row gets written.
 
-    The chunk of a row that is whole writes the row itself (`slot` is -1); the chunks of a row that is split write
-    `num_slots` partial results, which are then combined in order: `split_rows[i]` has the slots
-    `split_offsets[i]` … `split_offsets[i + 1]`.
+    `chunks` has the columns row, first edge, end (the edge after the last) and slot. The chunk of a row that is whole
+    writes the row itself, its slot is -1; the chunks of rows that are split write `num_slots` partial results, which
+    are then combined in order: `split_rows[i]` has the slots `split_offsets[i]` … `split_offsets[i + 1]`.
     """
 
     num_slots: int
-    row: Int[Tensor, " chunk"]
-    start: Int[Tensor, " chunk"]
-    end: Int[Tensor, " chunk"]
-    slot: Int[Tensor, " chunk"]
+    chunks: Int[Tensor, "chunk 4"]
     split_rows: Int[Tensor, " split"]
     split_offsets: Int[Tensor, " split_1"]
     blocks: Int[Tensor, " block_1"]
@@ -35,7 +32,7 @@ class WorkList:
     @property
     def num_chunks(self) -> int:
         """How many pieces of work there are."""
-        return len(self.row)
+        return len(self.chunks)
 
     @classmethod
     def of(cls, offsets: Int[Tensor, " row_1"], longest: int) -> WorkList:
@@ -50,12 +47,13 @@ class WorkList:
         in_split = split[row]
         slot = torch.where(in_split, in_split.cumsum(0) - 1, -1)
         split_rows = split.nonzero().flatten()
-        columns = (row, start, end, slot, split_rows, _offsets(pieces[split]), _balanced(end - start))
+        chunks = torch.stack([row, start, end, slot], dim=1)
+        columns = (chunks, split_rows, _offsets(pieces[split]), _balanced(end - start))
         return cls(int(in_split.sum()), *(column.to(torch.int32) for column in columns))
 
     def to(self, device: torch.device) -> WorkList:
         """The same list on another device."""
-        columns = (self.row, self.start, self.end, self.slot, self.split_rows, self.split_offsets, self.blocks)
+        columns = (self.chunks, self.split_rows, self.split_offsets, self.blocks)
         return WorkList(self.num_slots, *(column.to(device) for column in columns))
 
 
