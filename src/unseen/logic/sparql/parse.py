@@ -15,6 +15,7 @@ algebra is not used: it reorders patterns and forgets where groups begin and end
 from __future__ import annotations
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from unseen.logic.sparql.reader import read_select
 from unseen.logic.sparql.words import checked_tokens, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from unseen.logic.algebra import Query
     from unseen.logic.sparql.words import Token
@@ -65,13 +66,19 @@ def _parse_tree(text: str, tokens: list[Token]) -> Any:
     except ImportError:
         raise MissingExtra("SPARQL", "rdf", "rdflib") from None
     try:
-        return parser.Query.parse_string(text, parse_all=True)
+        return _on_own_stack(lambda: parser.Query.parse_string(text, parse_all=True))
     except ParseBaseException:
-        raise _syntax_error(text, tokens, _furthest_failure(parser.Query, text)) from None
+        raise _syntax_error(text, tokens, _on_own_stack(lambda: _furthest_failure(parser.Query, text))) from None
     except RecursionError:
         raise QueryRefused("it has too many patterns in one group for the parser: put some into { }") from None
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # a literal that rdflib cannot handle
         raise QueryRefused(f"the parser cannot read it: {shorten(str(error))}") from None
+
+
+def _on_own_stack(action: Callable[[], Any]) -> Any:
+    """What the call gives, run in a thread: how deep it may recurse then does not depend on who asks."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(action).result()
 
 
 def _syntax_error(text: str, tokens: list[Token], position: int) -> QuerySyntaxError:

@@ -27,7 +27,7 @@ from unseen.nn.kernels.definitions import MESSAGES, Inputs, Results
 from unseen.nn.kernels.edge_views import View
 
 PIECES_PER_THREAD = 8
-BROAD = 256
+BROAD = 512
 """Columns that a thread should have at least; narrower strips of many rows waste what memory delivers."""
 MOST_GROUPS = 8
 """Groups of nodes, each with its own table of gradients, beyond which memory matters more than threads."""
