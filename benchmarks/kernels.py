@@ -114,7 +114,7 @@ def both_passes(
 
 def copy_bandwidth(device: torch.device, repeats: int) -> float:
     """Gigabytes per second of a large copy, bytes read plus bytes written."""
-    values = torch.randn((1 << 30 if device.type == "cuda" else 1 << 26) // 4 * 2, device=device)
+    values = torch.randn((1 << 31 if device.type == "cuda" else 1 << 29) // 4, device=device)
     target = torch.empty_like(values)
     best = min(milliseconds(lambda _: target.copy_(values), device, repeats))
     return 2 * values.numel() * 4 / best / 1e6

@@ -1,6 +1,6 @@
 """Files to graphs: seconds and peak memory, against pandas on the same file in the same run.
 
-    python benchmarks/read_graph.py [--triples 5000000] [--rdf-triples 1000000] [--repeats 3]
+    python benchmarks/read_graph.py [--triples 5000000] [--rdf-triples 1000000] [--repeats 5]
 
 Generates a seeded TSV (power law: a fifth as many entities as triples, 200 relations) and an N-Triples file (one
 statement in ten has a literal as object) in a temporary folder, then reads each in fresh processes: unseen and pandas
@@ -98,7 +98,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--triples", type=int, default=5_000_000, help="lines of the TSV file")
     parser.add_argument("--rdf-triples", type=int, default=1_000_000, help="lines of the N-Triples file")
-    parser.add_argument("--repeats", type=int, default=3, help="fresh processes per measurement")
+    parser.add_argument("--repeats", type=int, default=5, help="fresh processes per measurement")
     return parser.parse_args()
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from tests.evaluation.small_dataset import TYPES, small_dataset
 from unseen.cli.main import app
-from unseen.errors import EvaluationError, UnknownMethod
+from unseen.errors import EvaluationError, GraphError, UnknownMethod
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,5 +76,5 @@ def test_what_cannot_be_done_is_said_in_one_line(folder: Path, tmp_path: Path) -
         run("evaluate", "exact", folder, "--split", "dev")
     with pytest.raises(EvaluationError, match="type 9p"):
         run("evaluate", "exact", folder, "--types", "9p")
-    with pytest.raises(EvaluationError, match="cannot be written"):
+    with pytest.raises(GraphError, match="there is no folder"):
         run("evaluate", "exact", folder, "--json", tmp_path / "nowhere" / "x.json")

@@ -218,7 +218,7 @@ def test_a_bad_line_of_a_table_is_named_or_left_out(
     result = read_graph(path, skip_errors=True)
     assert keyed_triples(result.graph) == [("a", "r", "b"), ("c", "r", "d")]
     assert result.report.skipped == 1
-    assert str(caught.value) == f"{result.report.files[0].first_skipped} (skip_errors leaves such lines out)"
+    assert str(caught.value) == f"{result.report.files[0].first_skipped} (--skip-errors leaves such lines out)"
 
 
 def test_the_first_of_several_bad_lines_is_named_and_all_are_counted(tmp_path: Path) -> None:

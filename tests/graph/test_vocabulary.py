@@ -102,7 +102,7 @@ def test_a_name_of_one_letter_is_found_and_missed_gracefully() -> None:
 
 
 def test_an_empty_name_and_an_empty_vocabulary_are_unknown_names() -> None:
-    with pytest.raises(UnknownName, match=r"unknown entity ''$"):
+    with pytest.raises(UnknownName, match=r"unknown entity ''; closest: a$"):
         Vocabulary.of(["a"], []).entity_id("")
     with pytest.raises(UnknownName, match=r"unknown relation 'r'$"):
         Vocabulary.of(["a"], []).relation_id("r")

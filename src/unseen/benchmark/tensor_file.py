@@ -25,10 +25,13 @@ LONGEST_HEADER = 100_000_000
 
 
 def write_tensors(path: Path, tensors: Tensors) -> None:
-    """Write named arrays as one safetensors file."""
+    """Write named arrays as one safetensors file, readable like any other new file."""
     from safetensors.numpy import save_file
 
+    path.touch()
+    mode = path.stat().st_mode
     save_file({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, path)
+    path.chmod(mode)
 
 
 def read_tensors(path: Path) -> dict[str, NDArray[Any]]:

@@ -112,7 +112,10 @@ def export(
         Path,
         typer.Option("--output", "-o", help="The folder, .zip or .npz file to write.", show_default=False),
     ],
-    form: Annotated[str, typer.Option("--format", help="inductiveqe, betae, query2box or npz.")] = "inductiveqe",
+    form: Annotated[
+        str | None,
+        typer.Option("--format", help="inductiveqe, betae, query2box or npz; by the name of the output without it."),
+    ] = None,
 ) -> None:
     """Write a dataset in a published format, for programs that read nothing else.
 
@@ -121,12 +124,13 @@ def export(
     \b
     Examples:
       unseen dataset export fb-175 -o 175.zip
-      unseen dataset export fb-175 --format npz -o 175.npz
+      unseen dataset export fb-175 -o 175.npz
     """
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.published import export_dataset
     from unseen.cli.console import note
 
+    form = form or ("npz" if output.suffix == ".npz" else "inductiveqe")
     for remark in export_dataset(Dataset.open(folder), output, form):
         note(remark)
     note(f"wrote {output}")

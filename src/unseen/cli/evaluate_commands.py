@@ -59,11 +59,14 @@ def evaluate(
     from unseen.api import open_method
     from unseen.errors import EvaluationError
     from unseen.evaluation.evaluator import Options
+    from unseen.graph.files.atomic_file import check_target
 
     if split not in SPLITS:
         raise EvaluationError(f"there is no split {split}; there are {', '.join(SPLITS)}")
     names = tuple(name.strip() for name in types.split(",")) if types else None
     extras = (strata or full, training_queries or full, probabilities or full)
+    if json_file not in (None, Path("-")):
+        check_target(json_file)
     answerer = open_method(method)
     result = _measured(method, answerer, dataset, split, Options(names, limit, seed, batch_size, *extras))
     if json_file is not None:
@@ -135,17 +138,13 @@ def _write(result: Result, path: Path) -> None:
     import json
 
     from unseen.cli.console import note, write_json
-    from unseen.errors import EvaluationError
+    from unseen.graph.files.atomic_file import replacing
 
     if path == Path("-"):
         write_json(result.to_json())
         return
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(json.dumps(result.to_json(), indent=1) + "\n", "utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise EvaluationError(f"{path}: cannot be written: {error.strerror}") from None
+    with replacing(path) as stream:
+        stream.write((json.dumps(result.to_json(), indent=1) + "\n").encode())
     note(f"wrote {path}")
 
 

@@ -68,6 +68,8 @@ def convert(
     check_target(Path(target))
     graph = read(sources, literals=literals, skip_errors=skip_errors)
     write_graph(graph, Path(target), names="readable" if readable else "keys")
+    if graph.vocabulary.entities.labels is not None and not readable:
+        note("readable labels are not written; --readable writes them in place of IRIs")
     note(f"wrote {graph.num_triples:,} triples to {target}")
 
 

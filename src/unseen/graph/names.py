@@ -83,11 +83,11 @@ class Names:
         return Names(self.kind, keys, pa.concat_arrays([old, new]), self.prefixes.extended_to(new_keys))
 
     def closest(self, name: str, count: int = 5) -> list[str]:
-        """The names most like `name`, best first."""
+        """The names most like `name`, best first; all there are, if they are fewer."""
         wanted = name.lower()[:LONGEST_COMPARED]
         shortlist = [self.name(int(index)) for index in self._similar_ids(wanted)]
         scored = sorted(((_similarity(wanted, other), other) for other in set(shortlist)), key=lambda s: (-s[0], s[1]))
-        return [other for score, other in scored[:count] if score > 0.3]
+        return [other for _, other in scored[:count]]
 
     def _sharing(self, name: str) -> list[int]:
         """Ids whose label was told apart from others of the same text, or whose local name is `name`."""

@@ -58,7 +58,8 @@ class _TreeBuilder:
         if answer not in free_variables(formula):
             self.refuse(f"the answer variable ?{answer.name} does not occur in it", formula.place)
         if not binds(formula):
-            self.refuse(f"negation must be bound: say what ?{answer.name} is, not only what it is not", formula.place)
+            reason = f"negation must be bound: say what ?{answer.name} is, not only what it is not"
+            self.refuse(reason, _unbound_part(formula).place)
         if len(every_variable(formula)) > MOST_VARIABLES:
             self.refuse(f"it has more than {MOST_VARIABLES:,} variables", formula.place)
         return self.members(formula, answer)
@@ -171,6 +172,13 @@ class _TreeBuilder:
 
     def source(self, term: Term) -> Query:
         return Anchor(term.name) if isinstance(term, Constant) else self.sources[term]
+
+
+def _unbound_part(formula: Formula) -> Formula:
+    """The first alternative that only excludes, inside a formula that does not bind."""
+    while isinstance(formula, Disjunction):
+        formula = next(part for part in formula.parts if not binds(part))
+    return formula
 
 
 def _leader(variable: Variable, leader: dict[Variable, Variable]) -> Variable:

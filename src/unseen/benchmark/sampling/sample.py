@@ -55,6 +55,7 @@ class Sample:
     wanted: int
     candidates: int = 0
     exact: bool = False
+    limited_by: str = ""
 
     @property
     def shortfall(self) -> str | None:
@@ -62,7 +63,7 @@ class Sample:
         if len(self.table) >= self.wanted:
             return None
         reason = "there are no more" if self.exact else f"no more were found among {self.candidates:,} candidates"
-        return f"{len(self.table):,} of {self.wanted:,} queries: {reason}"
+        return f"{len(self.table):,} of {self.wanted:,} queries: {reason}{self.limited_by}"
 
 
 def sample_queries(

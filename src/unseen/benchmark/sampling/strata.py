@@ -46,7 +46,8 @@ def sample_strata(
     for done, stratum in enumerate(range(run.links, 0, -1)):
         exact &= run.fill(stratum, _shifted(progress, done, run.links))
     tables = _balanced(run.tables, run.quota, largest_shares(graphs, shape))
-    return Sample(joined_tables(shape, tables[::-1]), run.wanted * run.links, run.candidates, exact)
+    table = joined_tables(shape, tables[::-1])
+    return Sample(table, run.wanted * run.links, run.candidates, exact, run.limited_by)
 
 
 class _StrataRun:
@@ -59,6 +60,7 @@ class _StrataRun:
         self.tables: list[QueryTable] = []
         self.pace = np.inf
         self.candidates = 0
+        self.limited_by = ""
 
     def fill(self, stratum: int, progress: Progress | None) -> bool:
         """Fill one stratum as far as it goes; say whether everything there is was seen."""
@@ -70,7 +72,11 @@ class _StrataRun:
         exact = collect(stream, chosen, progress)
         self.tables.append(joined_tables(self.shape, chosen.parts))
         self.candidates += stream.drawn
-        self.quota = min(self.quota, chosen.taken)
+        if chosen.taken < self.quota:
+            self.quota = chosen.taken
+            self.limited_by = (
+                f"; those with {stratum} missing links are the scarcest, and every number of links has as many"
+            )
         if stratum == self.links:
             self.pace = chosen.pairs / max(chosen.taken, 1)
         return exact or chosen.taken >= chosen.wanted

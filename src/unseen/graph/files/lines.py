@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from unseen.graph.files.sources import Source
 
 LONGEST_LINE = 1 << 26
-REMEDY = "skip_errors leaves such lines out"
+REMEDY = "--skip-errors leaves such lines out"
 _END_OF_FILE = "\0end of file"
 
 

@@ -105,7 +105,7 @@ def _numbered_ends(groups: pa.Table) -> tuple[pa.Array, Ids, Ids]:
     places = np.concatenate([np.empty(0, np.uint32), *(chunk.flatten().to_numpy() for chunk in lists.chunks)])
     sizes = pc.list_value_length(lists).to_numpy()
     starts = np.cumsum(sizes) - sizes
-    order = np.argsort(np.minimum.reduceat(places, starts) if len(places) else places)
+    order = np.argsort(np.minimum.reduceat(places, starts) if len(places) else places, kind="stable")
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     ids = np.empty(len(places), np.int32)

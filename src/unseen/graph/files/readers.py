@@ -122,7 +122,7 @@ def _no_triples(sources: Sequence[Source], parts: Sequence[Part]) -> GraphError:
     """The error for files that hold nothing, and why that may be."""
     num_literals, num_skipped = (sum(p.num_literals for p in parts), sum(p.problems.number for p in parts))
     first = next((part.problems.first for part in parts if part.problems.first is not None), None)
-    reason = f": {num_literals:,} statements have literals as objects; literals keeps them" if num_literals else ""
+    reason = f": {num_literals:,} statements have literals as objects; --literals keeps them" if num_literals else ""
     if first is not None:
         reason += f": {num_skipped:,} malformed lines were left out, the first: {first}"
     if len(sources) == 1:

@@ -120,7 +120,6 @@ def sources_of(paths: list[Path], progress: Progress | None) -> list[Source]:
 
 
 def _size_of(path: Path) -> int:
-    format_of(path)
     if "\0" in str(path):
         raise GraphError("a file name cannot hold a NUL", path=shorten(str(path)))
     with reading(path):
@@ -129,6 +128,7 @@ def _size_of(path: Path) -> int:
             raise IsADirectoryError
         if not path.is_file():
             raise GraphError("is not a regular file; copy it to one first", path=path)
+    format_of(path)
     return size
 
 
