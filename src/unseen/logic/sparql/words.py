@@ -17,7 +17,7 @@ MAX_TOKENS = 5_000
 """Most words and signs accepted: about one second of parsing."""
 MAX_DIGITS = 100
 """Longest number accepted."""
-MAX_NESTING = 25
+MAX_NESTING = 16
 """Deepest nesting of brackets accepted: the parser calls itself some thirty times for each."""
 
 _ACCEPTED = re.compile(
