@@ -179,7 +179,7 @@ def test_an_import_against_the_plan_is_found(path: str, text: str) -> None:
         ("cli/demo.py", "from unseen import load\nimport typer"),
         ("__init__.py", "from unseen.api import ask"),
         ("errors.py", "from unseen.version import __version__"),
-        ("methods/gnn_qe.py", "from unseen.nn.nbfnet import NBFNet\nfrom unseen.logic.execute import execute"),
+        ("methods/gnn_qe/method.py", "from unseen.nn.nbfnet import NBFNet\nfrom unseen.logic.execute import execute"),
     ],
 )
 def test_an_import_that_follows_the_plan_is_allowed(path: str, text: str) -> None:

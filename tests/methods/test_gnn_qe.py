@@ -15,13 +15,13 @@ from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.execute import execute
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers
-from unseen.methods.edge_following import follow_in_parts
 from unseen.methods.gnn_qe import Architecture, GnnQe, Objective
+from unseen.methods.gnn_qe.edge_following import follow_in_parts
+from unseen.methods.gnn_qe.training_batch import ReadyPlan
+from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
+from unseen.methods.gnn_qe.traversal_dropout import traversal_mask
 from unseen.methods.known_facts import KnownFactsProjector, follow_edges
 from unseen.methods.query_loss import adversarial_loss
-from unseen.methods.training_batch import ReadyPlan
-from unseen.methods.training_pass import execute_plan, visible_edges
-from unseen.methods.traversal_dropout import traversal_mask
 from unseen.nn.kernels import degrees
 
 NUM_ENTITIES, NUM_ISOLATED, NUM_EDGES = 30, 5, 60

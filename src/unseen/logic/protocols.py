@@ -51,3 +51,30 @@ class Estimator(Protocol):
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Estimates:
         """Probabilities of all entities for each query (with ids of the graph's vocabulary)."""
         ...
+
+
+@runtime_checkable
+class LinkScorer(Protocol):
+    """A method that scores single links; CQD-Beam answers whole queries with it."""
+
+    def opened(self, graph: KnowledgeGraph) -> LinkScores:
+        """What it knows of the entities of a graph, computed once for each graph."""
+        ...
+
+
+@runtime_checkable
+class LinkScores(Protocol):
+    """The links of one graph: logits of (head, directed relation, any tail), for a block of tails at a time."""
+
+    @property
+    def num_entities(self) -> int:
+        """Entities of the graph's vocabulary."""
+        ...
+
+    def towards(self, heads: Int[Tensor, " row"], relations: Int[Tensor, " row"]) -> Float[Tensor, "row dim"]:
+        """One vector a row that stands for where its head and relation lead."""
+        ...
+
+    def block(self, towards: Float[Tensor, "row dim"], start: int, stop: int) -> Float[Tensor, "row block"]:
+        """The logit of every entity from `start` to before `stop` being there."""
+        ...

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unseen.methods.compact_graph import CompactGraph
+from unseen.methods.gnn_qe.compact_graph import CompactGraph
 
 Ids = NDArray[np.int64]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unseen.logic.algebra import Anchor, Project, Query
-from unseen.methods.batch_plan import Plan, Step
-from unseen.methods.compact_graph import CompactGraph
-from unseen.methods.edge_following import Walks, upload
-from unseen.methods.traversal_dropout import RelationTable
+from unseen.methods.gnn_qe.batch_plan import Plan, Step
+from unseen.methods.gnn_qe.compact_graph import CompactGraph
+from unseen.methods.gnn_qe.edge_following import Walks, upload
+from unseen.methods.gnn_qe.traversal_dropout import RelationTable
 
 Ids = NDArray[np.int64]
 

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from unseen.logic.algebra import Anchor, And, Not, Project
 from unseen.logic.fuzzy import PRODUCT
-from unseen.methods.compact_graph import CompactGraph
-from unseen.methods.edge_following import follow
-from unseen.methods.training_batch import ReadyPlan, ReadyStep, one_hot
-from unseen.methods.traversal_dropout import draw, traversal_mask, walked_edges
+from unseen.methods.gnn_qe.compact_graph import CompactGraph
+from unseen.methods.gnn_qe.edge_following import follow
+from unseen.methods.gnn_qe.training_batch import ReadyPlan, ReadyStep, one_hot
+from unseen.methods.gnn_qe.traversal_dropout import draw, traversal_mask, walked_edges
 
 LOGIC = PRODUCT
 

@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unseen.methods.compact_graph import CompactGraph
+from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.nn.kernels import degrees
 
 Ids = NDArray[np.int64]

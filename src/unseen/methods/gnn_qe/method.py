@@ -27,12 +27,12 @@ from torch.utils.checkpoint import checkpoint
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
-from unseen.methods.compact_graph import CompactGraph
-from unseen.methods.edge_following import follow_in_parts
+from unseen.methods.gnn_qe.compact_graph import CompactGraph
+from unseen.methods.gnn_qe.edge_following import follow_in_parts
+from unseen.methods.gnn_qe.training_batch import TrainingBatch
+from unseen.methods.gnn_qe.training_pass import LOGIC, execute_plan, visible_edges
 from unseen.methods.known_facts import CEILING
 from unseen.methods.query_loss import adversarial_loss
-from unseen.methods.training_batch import TrainingBatch
-from unseen.methods.training_pass import LOGIC, execute_plan, visible_edges
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.nbfnet import NBFNet
 
