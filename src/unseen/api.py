@@ -105,11 +105,26 @@ def load(
     skip_errors: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> KnowledgeGraph:
-    """The graph of one or more files, or an embedded graph by name; several sources make one graph."""
+    """The graph of one or more files, of a database, or an embedded graph by name; several files make one graph."""
     from unseen.graph.files.readers import read_graph  # pyarrow only where files are read
 
     paths = [find_source(source) for source in sources]
+    if len(paths) == 1 and is_database(paths[0]):
+        return load_database(paths[0])
     return read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph
+
+
+def is_database(path: Path) -> bool:
+    """Whether a path is the folder of a database, as `unseen db create` makes it."""
+    return (path / "database.json").is_file()
+
+
+def load_database(path: Path) -> KnowledgeGraph:
+    """The graph of a database as it is now; the database itself is closed again."""
+    from unseen.database import Database  # pyoxigraph is optional
+
+    with Database(path) as database:
+        return database.graph
 
 
 def find_source(source: str | Path) -> Path:

@@ -11,6 +11,7 @@ import typer
 from unseen.cli import (
     ask,
     dataset_commands,
+    db_commands,
     demo,
     doctor,
     evaluate_commands,
@@ -39,6 +40,7 @@ app.command("sample")(sample_commands.sample)
 app.command("evaluate")(evaluate_commands.evaluate)
 app.command("report")(evaluate_commands.report)
 app.add_typer(train_commands.app, name="train")
+app.add_typer(db_commands.app, name="db")
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 
