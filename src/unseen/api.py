@@ -56,6 +56,8 @@ class Answer:
     """With `explain`: for each inner variable its value in a proof (known) or its likeliest value (predicted)."""
     edges: tuple[tuple[str, str, str], ...] = ()
     """With `explain`, for known answers: the edges that prove it."""
+    key: str = field(default="", compare=False, repr=False)
+    """The unique key of the entity: its full IRI, or its name in the file."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ class Answers(Sequence[Answer]):
 
     query: str
     method: str
-    graph: KnowledgeGraph
+    graph: Counted
+    """What was asked; from a server, only its counts."""
     known: int
     """How many answers the graph itself gives, shown or not."""
     answers: tuple[Answer, ...]
@@ -85,6 +88,17 @@ class Answers(Sequence[Answer]):
         counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
         answers = [_answer_json(answer) for answer in self.answers]
         return {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+
+
+class Counted(Protocol):
+    """Whatever says how many entities, relations and triples it has."""
+
+    @property
+    def num_entities(self) -> int: ...  # noqa: D102
+    @property
+    def num_relations(self) -> int: ...  # noqa: D102
+    @property
+    def num_triples(self) -> int: ...  # noqa: D102
 
 
 class Method(Protocol):
@@ -135,6 +149,18 @@ def find_source(source: str | Path) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Question:
+    """A question bound to one graph, and what is wanted of its answers."""
+
+    text: str
+    query: Query
+    """With the ids of the graph."""
+    top: int = DEFAULT_TOP
+    explain: bool = False
+    predicted_only: bool = False
+
+
 def ask(
     graph: KnowledgeGraph,
     question: str | Query,
@@ -148,13 +174,34 @@ def ask(
 
     `top` is how many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
     """
+    bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
+    return ask_all(graph, [bound], None if method == "exact" else open_method(method), method)[0]
+
+
+def prepare(
+    graph: KnowledgeGraph,
+    question: str | Query,
+    *,
+    top: int | None = None,
+    explain: bool = False,
+    predicted_only: bool = False,
+) -> Question:
+    """The question with the ids of a graph; what does not parse, is no tree or names unknown things is an error."""
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
     parsed, limit = parse(question, graph)
     query = bind(with_variables(parsed, answer=""), graph.vocabulary.entity_id, graph.vocabulary.relation_id)
     _require_ids(query, graph)
     top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
-    return _Asking(graph, query, method).answers(str(question), top, explain, predicted_only)
+    return Question(str(question), query, top, explain, predicted_only)
+
+
+def ask_all(
+    graph: KnowledgeGraph, questions: Sequence[Question], method: Method | None, method_name: str
+) -> list[Answers]:
+    """The answers to several questions on one graph by one call of the method; without a method, known ones only."""
+    execution = None if method is None else method.estimate(graph, [question.query for question in questions])
+    return [_Asking(graph, question, execution).answers(method_name) for question in questions]
 
 
 def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:
@@ -164,12 +211,16 @@ def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | No
     if _SPARQL.match(question):
         from unseen.logic.sparql import parse_sparql  # rdflib is optional
 
-        prefixes = graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
-        parsed = parse_sparql(question, prefixes)
+        parsed = parse_sparql(question, prefixes_of(graph))
         return parsed.query, parsed.limit
     from unseen.logic.text import parse_formula
 
     return parse_formula(question), None
+
+
+def prefixes_of(graph: KnowledgeGraph) -> dict[str, str]:
+    """The prefixes that SPARQL about a graph need not declare, beside the well-known ones."""
+    return graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
 
 
 def _require_ids(query: Query, graph: KnowledgeGraph) -> None:
@@ -183,21 +234,21 @@ def _require_ids(query: Query, graph: KnowledgeGraph) -> None:
 
 
 class _Asking:
-    """One question on one graph by one method."""
+    """One question on one graph; without an execution, only what the graph says."""
 
-    def __init__(self, graph: KnowledgeGraph, query: Query, method: str) -> None:
-        self.graph, self.query, self.method = graph, query, method
+    def __init__(self, graph: KnowledgeGraph, question: Question, execution: Execution | None) -> None:
+        self.graph, self.question, self.query, self.execution = graph, question, question.query, execution
         self.traversal = Traversal(graph)
-        self.known = np.intersect1d(self.traversal.members(query), graph.connected_entities, True)
-        self.execution = _estimate(method, graph, query)
+        self.known = np.intersect1d(self.traversal.members(self.query), graph.connected_entities, True)
 
-    def answers(self, question: str, top: int, explain: bool, predicted_only: bool) -> Answers:
-        known = [] if predicted_only else self.ranked(self.known, top)
+    def answers(self, method: str) -> Answers:
+        top, explain = self.question.top, self.question.explain
+        known = [] if self.question.predicted_only else self.ranked(self.known, top)
         others = np.setdiff1d(self.graph.connected_entities, self.known, True)
         predicted = [pair for pair in self.ranked(others, top - len(known)) if pair[1] > 0]
         ranked = [(*pair, True) for pair in known] + [(*pair, False) for pair in predicted]
         shown = tuple(self.answer(rank, *one, explain) for rank, one in enumerate(ranked, start=1))
-        return Answers(question, self.method, self.graph, len(self.known), shown)
+        return Answers(self.question.text, method, self.graph, len(self.known), shown)
 
     def ranked(self, entities: NDArray[np.int32], count: int) -> list[tuple[int, float]]:
         """The most probable of some entities; without a prediction, known is certain and all else impossible.
@@ -211,18 +262,19 @@ class _Asking:
         return [(int(entities[i]), float(values[i])) for i in _largest(values, count)]
 
     def answer(self, rank: int, entity: int, probability: float, known: bool, explain: bool) -> Answer:
-        name = self.graph.vocabulary.entity_name
+        name, key = self.graph.vocabulary.entity_name, self.graph.vocabulary.entities.key(entity)
         if not explain:
-            return Answer(rank, name(entity), known, probability)
+            return Answer(rank, name(entity), known, probability, key=key)
         if known:
             witness = self.traversal.witness(self.query, entity)
             relation_name = self.graph.vocabulary.relations.name
             edges = tuple((name(head), relation_name(relation), name(tail)) for head, relation, tail in witness.edges)
             bindings = {variable: name(value) for variable, value in witness.bindings.items()}
-            return Answer(rank, name(entity), known, probability, bindings, edges)
+            return Answer(rank, name(entity), known, probability, bindings, edges, key)
         assert self.execution is not None  # noqa: S101 - only an execution predicts
         best = self.execution.best_bindings(self.query, entity)
-        return Answer(rank, name(entity), known, probability, {v: name(value) for v, (value, _) in best.items()})
+        likeliest = {variable: name(value) for variable, (value, _) in best.items()}
+        return Answer(rank, name(entity), known, probability, likeliest, key=key)
 
 
 def open_method(name: str) -> Method:
@@ -240,11 +292,6 @@ def open_method(name: str) -> Method:
 
         return open_run(name)
     raise UnknownMethod("method", name, (*METHODS, "a run folder"))
-
-
-def _estimate(method: str, graph: KnowledgeGraph, query: Query) -> Execution | None:
-    """Probabilities by the method; None for `exact`, which has none to give."""
-    return None if method == "exact" else open_method(method).estimate(graph, [query])
 
 
 def _largest(values: NDArray[np.floating], count: int) -> NDArray[np.intp]:

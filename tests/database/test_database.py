@@ -16,7 +16,7 @@ from unseen.database import Database, folder
 from unseen.database import database as database_module
 from unseen.database.dump import dump
 from unseen.database.exact import query, update
-from unseen.errors import DatabaseError, DatabaseInUse, DiskFull, QueryRefused, QuerySyntaxError
+from unseen.errors import DatabaseError, DatabaseInUse, DiskFull, GraphError, QueryRefused, QuerySyntaxError
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
@@ -241,7 +241,7 @@ def test_a_database_can_be_loaded_like_a_file(database: Database, path: Path) ->
     "bad", [[("a", "b")], [("a", "b", "")], [("a", "b", " ")], [("a", "b", 7)], ["abc"], [("a", "b", "\ud800")]]
 )
 def test_what_is_no_triple_of_names_is_refused(database: Database, bad: list[object]) -> None:
-    with pytest.raises(DatabaseError):
+    with pytest.raises(GraphError):
         database.add(bad)  # type: ignore[arg-type]
     assert triples(database) == set(FAMILY)
 

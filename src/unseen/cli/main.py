@@ -17,6 +17,7 @@ from unseen.cli import (
     evaluate_commands,
     graph,
     sample_commands,
+    serve,
     train_commands,
 )
 from unseen.errors import UnseenError
@@ -41,6 +42,7 @@ app.command("evaluate")(evaluate_commands.evaluate)
 app.command("report")(evaluate_commands.report)
 app.add_typer(train_commands.app, name="train")
 app.add_typer(db_commands.app, name="db")
+app.command("serve")(serve.serve)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 

@@ -14,9 +14,10 @@ the journal starts again.
 
 from __future__ import annotations
 
+import re
 import shutil
 from contextlib import ExitStack
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
@@ -31,6 +32,7 @@ from unseen.database.triples import Triples
 from unseen.errors import DatabaseError, DiskFull
 from unseen.graph import KnowledgeGraph
 from unseen.graph.deltas import joined
+from unseen.logic.sparql.parse import NAMESPACES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from unseen.database.journal import Statement
     from unseen.graph.files.readers import ReadReport
 
+_PREFIX = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*)?")
 SPARE_BYTES = 8 << 20
 """Disk space below which no write is begun."""
 
@@ -89,12 +92,10 @@ class Database:
         """A number that grows with every change."""
         return self._live.version
 
-    @cached_property
+    @property
     def prefixes(self) -> dict[str, str]:
-        """Prefixes that SPARQL texts need not declare."""
-        from unseen.logic.sparql.parse import NAMESPACES
-
-        return {prefix: iri for prefix, iri in NAMESPACES.items() if prefix.replace("-", "").isalnum() or not prefix}
+        """Prefixes that SPARQL texts need not declare: the well-known ones and those of the graph."""
+        return _usable_prefixes(self._live.for_names())
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
         """Add triples by name, all or none; how many of them are new. A name not met before becomes a new thing."""
@@ -285,6 +286,12 @@ class Database:
             raise DatabaseError("is closed", path=self.path)
         if _free_bytes(self.path) < SPARE_BYTES:
             raise DiskFull(self.path)
+
+
+@lru_cache(maxsize=2)
+def _usable_prefixes(graph: KnowledgeGraph) -> dict[str, str]:
+    own = graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
+    return {prefix: iri for prefix, iri in (NAMESPACES | own).items() if _PREFIX.fullmatch(prefix)}
 
 
 def _keys(names: Any, texts: list[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unseen.errors import DatabaseError, shorten
+from unseen.errors import DatabaseError, GraphError, shorten
 from unseen.graph.files.oxigraph import one_line, pyoxigraph_module
 from unseen.graph.files.parts import LONGEST_NAME
 from unseen.graph.files.terms import iri_term, object_term, subject_term
@@ -59,20 +59,20 @@ def check_names(triples: Sequence[Sequence[str]]) -> None:
     """Refuse what is no triple of names, before anything is changed."""
     for triple in triples:
         if isinstance(triple, str) or len(triple) != 3:
-            raise DatabaseError(f"a triple has three parts (head, relation, tail), not {shorten(repr(triple))}")
+            raise GraphError(f"a triple has three parts (head, relation, tail), not {shorten(repr(triple))}")
         for name in triple:
             _check_name(name)
 
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not name.strip():
-        raise DatabaseError(f"a name must be a text that is not empty, not {shorten(repr(name))}")
+        raise GraphError(f"a name must be a text that is not empty, not {shorten(repr(name))}")
     if len(name) > LONGEST_NAME or "\0" in name:
-        raise DatabaseError(f"a name has more than {LONGEST_NAME:,} characters or holds a NUL")
+        raise GraphError(f"a name has more than {LONGEST_NAME:,} characters or holds a NUL")
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise DatabaseError(f"a name is not valid Unicode text: {shorten(ascii(name))}") from None
+        raise GraphError(f"a name is not valid Unicode text: {shorten(ascii(name))}") from None
 
 
 def _key(term: str) -> str:

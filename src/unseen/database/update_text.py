@@ -2,8 +2,8 @@
 
 pyoxigraph does not say what an update has changed. So every operation also writes the statements of the default graph
 that it may add or remove into a graph of our own, `TOUCHED`; whoever reads it afterwards looks up which of them are
-there now. An operation for which this cannot be done by rewriting its text (CLEAR DEFAULT, blank nodes without a label, a
-variable graph, ...) writes that anything may have changed.
+there now. An operation for which this cannot be done by rewriting its text (CLEAR DEFAULT, blank nodes without a label,
+a variable graph, ...) writes that anything may have changed.
 """
 
 from __future__ import annotations

@@ -1,0 +1,64 @@
+"""The one place that chooses and calls what predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unseen.api import Answers, Method, Question, ask_all, open_method, prepare
+from unseen.errors import UnseenError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unseen.database import Database
+    from unseen.graph import KnowledgeGraph
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it came: formula or SPARQL, and what is wanted of its answers."""
+
+    text: str
+    top: int | None = None
+    explain: bool = False
+    predicted_only: bool = False
+    exact: bool = False
+
+
+class Predictor:
+    """A method, opened once, on whatever a database holds at the moment of asking."""
+
+    def __init__(self, database: Database, model: str) -> None:
+        self.database, self.name = database, model
+        self.method: Method | None = None if model == "exact" else open_method(model)
+
+    def answer_all(self, asked: Sequence[Asked]) -> Sequence[Answers | Exception]:
+        """Answers or an error for each question, by as few calls of the method as can be."""
+        graph = self.database.graph
+        prepared = [_prepared(graph, one) for one in asked]
+        results: dict[int, Answers | Exception] = {}
+        results |= {place: one for place, one in enumerate(prepared) if isinstance(one, Exception)}
+        for exact in (False, True):
+            chosen = {p: q for p, q in enumerate(prepared) if isinstance(q, Question) and asked[p].exact == exact}
+            results |= dict(zip(chosen, self._answered(graph, list(chosen.values()), exact), strict=True))
+        return [results[place] for place in range(len(asked))]
+
+    def _answered(self, graph: KnowledgeGraph, questions: list[Question], exact: bool) -> list[Answers | Exception]:
+        """All in one call; if the method refuses one of them, each alone, so that the others are answered."""
+        method, name = (None, "exact") if exact else (self.method, self.name)
+        if not questions:
+            return []
+        try:
+            return list(ask_all(graph, questions, method, name))
+        except UnseenError as error:
+            if len(questions) == 1:
+                return [error]
+            return [answer for question in questions for answer in self._answered(graph, [question], exact)]
+
+
+def _prepared(graph: KnowledgeGraph, asked: Asked) -> Question | Exception:
+    try:
+        return prepare(graph, asked.text, top=asked.top, explain=asked.explain, predicted_only=asked.predicted_only)
+    except UnseenError as error:
+        return error

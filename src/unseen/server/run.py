@@ -1,0 +1,100 @@
+"""Starting and stopping a server: uvicorn, one process, logs of one JSON line each."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from unseen.errors import UnseenError
+from unseen.server.app import make_app
+from unseen.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unseen.database import Database
+    from unseen.server.settings import ServerSettings
+
+
+def serve(
+    database: Database,
+    settings: ServerSettings,
+    *,
+    quiet: bool = False,
+    ready: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Serve a database until told to stop (Ctrl-C, SIGTERM); then finish what was taken and close it.
+
+    `ready` is called with the port when the server listens.
+    """
+    configure_logs(logging.WARNING if quiet else logging.INFO)
+    server = _Server(_config(database, settings), ready)
+    try:
+        server.run()
+    except SystemExit:
+        raise UnseenError(
+            f"cannot listen on {settings.host}:{settings.port}; is another server running there? Try --port"
+        ) from None
+    finally:
+        database.close()
+
+
+def configure_logs(level: int) -> None:
+    """One JSON line for each request (at level INFO) and event, on standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines())
+    for name in ("unseen.server", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+    logging.getLogger("unseen.server").setLevel(level)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[int], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        await super().startup(sockets)  # type: ignore[arg-type]
+        if self.started:
+            self._ready(self.servers[0].sockets[0].getsockname()[1])
+
+
+class _JsonLines(logging.Formatter):
+    """Log records as JSON lines; ours are JSON already. The time comes first."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        message = record.getMessage()
+        fields = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"), "level": record.levelname.lower()}
+        try:
+            said = json.loads(message)
+        except ValueError:
+            said = {"event": "message", "message": message}
+        if record.exc_info:
+            said["trace"] = self.formatException(record.exc_info)
+        return json.dumps(fields | said)
+
+
+def _config(database: Database, settings: ServerSettings) -> uvicorn.Config:
+    return uvicorn.Config(
+        make_app(database, settings),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        headers=[("server", f"unseen/{__version__}"), ("x-content-type-options", "nosniff")],
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=int(settings.shutdown_seconds),
+        h11_max_incomplete_event_size=1 << 21,
+        backlog=512,
+        ws="none",
+    )
