@@ -1,6 +1,6 @@
 """unseen: logical questions over knowledge graphs that are incomplete and keep growing.
 
-`load` a graph, `ask` a question, `connect` to a server; everything else lives in the rooms `graph`, `logic`, `methods`, ...
+`load` a graph, `ask` a question, `connect` to a server; everything else lives in the rooms `graph`, `logic`, ...
 """
 
 from __future__ import annotations

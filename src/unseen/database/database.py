@@ -15,6 +15,7 @@ the journal starts again.
 from __future__ import annotations
 
 import re
+import secrets
 import shutil
 from contextlib import ExitStack
 from functools import lru_cache
@@ -138,17 +139,17 @@ class Database:
         progress: Callable[[int, int], None] | None = None,
     ) -> ReadReport:
         """Load files in bulk, all or nothing. Triples that are there already stay as they are."""
-        file = self.path / "loading.nt"
-        with self._writing:
-            self._require_space()
-            try:
-                paths = [Path(source) for source in sources]
-                prepared = prepare(
-                    paths, file, literals=self.settings.literals, skip_errors=skip_errors, progress=progress
-                )
+        file = self.path / f"loading-{secrets.token_hex(4)}.nt"
+        self._require_space()
+        try:
+            paths = [Path(source) for source in sources]
+            literals = self.settings.literals
+            prepared = prepare(paths, file, literals=literals, skip_errors=skip_errors, progress=progress)
+            with self._writing:
+                self._require_space()
                 self._ingest(prepared)
-            finally:
-                file.unlink(missing_ok=True)
+        finally:
+            file.unlink(missing_ok=True)
         return prepared.report
 
     def checkpoint(self) -> None:
@@ -262,6 +263,8 @@ class Database:
             self._folder.mark_complete()
         self.triples.forget_touched()
         self._sweep(self._folder.current)
+        for file in self.path.glob("*.nt"):
+            _delete(file)
 
     def _last_snapshot(self, number: int) -> tuple[KnowledgeGraph, bool]:
         """The graph of a snapshot, and whether it could be read."""
@@ -275,7 +278,7 @@ class Database:
     def _sweep(self, number: int) -> None:
         """Remove snapshots and journals of other numbers, and what a dying process left behind."""
         kept = {self._folder.snapshot(number).name, self._folder.journal(number).name}
-        for pattern in ("snapshot-*", "journal-*", ".*.part", "*.nt"):
+        for pattern in ("snapshot-*", "journal-*", ".*.part"):
             for path in self.path.glob(pattern):
                 if path.name not in kept:
                     _delete(path)

@@ -32,15 +32,19 @@ def serve(
     `ready` is called with the port when the server listens.
     """
     configure_logs(logging.WARNING if quiet else logging.INFO)
-    server = _Server(_config(database, settings), ready)
     try:
-        server.run()
+        make_server(database, settings, ready).run()
     except SystemExit:
         raise UnseenError(
             f"cannot listen on {settings.host}:{settings.port}; is another server running there? Try --port"
         ) from None
     finally:
         database.close()
+
+
+def make_server(database: Database, settings: ServerSettings, ready: Callable[[int], None]) -> uvicorn.Server:
+    """A server that has not been started; in a thread other than the main one it leaves signals alone."""
+    return _Server(_config(database, settings), ready)
 
 
 def configure_logs(level: int) -> None:

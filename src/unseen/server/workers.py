@@ -7,16 +7,20 @@ error, its thread goes on in the background, and its place is free again only wh
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from unseen.errors import UnseenError
 from unseen.server.problems import busy, stopping, too_slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Result = TypeVar("Result")
+log = logging.getLogger("unseen.server")
 
 
 class Workers:
@@ -37,7 +41,7 @@ class Workers:
         if self.inside >= self.most:
             raise busy()
         self.inside += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, action)
+        future = asyncio.get_running_loop().run_in_executor(self._pool, _without_frames, action)
         future.add_done_callback(self._left)
         try:
             return await asyncio.wait_for(asyncio.shield(future), seconds)
@@ -60,3 +64,14 @@ class Workers:
         self.inside -= 1
         if not future.cancelled():
             future.exception()  # whoever waited has got it; if nobody did, it is not worth a warning
+
+
+def _without_frames(action: Callable[[], Result]) -> Result:
+    """The result of an action; an error leaves its frames here, as what the store gave must end in its own thread."""
+    try:
+        return action()
+    except Exception as error:
+        if not isinstance(error, UnseenError):
+            log.error(json.dumps({"event": "error", "error": repr(error)[:500]}), exc_info=error)
+        error.__context__ = error.__cause__ = None
+        raise error.with_traceback(None) from None

@@ -1,0 +1,56 @@
+"""The short form of benchmarks/crash.py, and a server that is killed right after it acknowledged a write."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import unseen
+from tests.conftest import FAMILY
+from unseen.database import Database
+from unseen.errors import ServerError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_nothing_acknowledged_is_lost_when_the_process_is_killed() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "crash.py"), "--rounds", "3"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    report = json.loads(ended.stdout)
+    assert (report["rounds"], report["lost"]) == (3, 0)
+
+
+def test_a_killed_server_has_kept_what_it_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with Database.create(path) as database:
+        database.add(FAMILY)
+    code = "from unseen.cli.main import run; run()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "serve", str(path), "--port", "0", "--model", "exact"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"COLUMNS": "80"},
+    ) as process:
+        assert process.stderr is not None
+        try:
+            line = next(line for line in process.stderr if "listening on" in line)
+            client = unseen.connect(line.split()[2])
+            client.add([("Gus", "likes", "Go")])
+            client.update("DELETE WHERE { :Ada :parent ?x }")
+        finally:
+            process.send_signal(signal.SIGKILL)
+    with pytest.raises(ServerError, match="does not answer"):
+        client.ask("?x : likes(x, Go)")
+    began = time.monotonic()
+    with Database(path) as again:
+        assert time.monotonic() - began < 10
+        kept = {triple for triple in FAMILY if triple[:2] != ("Ada", "parent")}
+        assert set(again.graph.triples()) == {*kept, ("Gus", "likes", "Go")}
