@@ -1,11 +1,10 @@
 """How much a server takes: exact and predicted questions from 32 connections, with writes beside them.
 
-Starts `unseen serve` on the embedded graph (or a database), on 127.0.0.1, and asks from a process of its own. Prints one
-JSON line for each part: exact 2-hop SPARQL; predicted questions with batching and, on a second server, without; both
-beside ten writes a second, of which each is looked up again. The model is the first argument of --model: a run folder, or
-`small`, for which a small GNN-QE with random weights is made.
+Starts `unseen serve` on the embedded graph, on 127.0.0.1, and asks from a process of its own. Prints one JSON line for
+each part: exact 2-hop SPARQL; predicted 2-hop questions with batching and, on a second server, without; both
+beside ten writes a second, of which each is looked up again, exactly and among predictions.
 
-    python benchmarks/server_load.py [--seconds 60] [--connections 32] [--model small|edge-type|RUN]
+    python benchmarks/server_load.py [--seconds 60] [--connections 32] [--model edge-type|RUN] [--parts exact predicted]
 """
 
 from __future__ import annotations
@@ -39,10 +38,12 @@ class Load:
         self.errors: list[str] = []
 
     async def run(self) -> None:
+        """Ask on all connections until the time is over."""
         self.deadline = time.perf_counter() + self.seconds
         await asyncio.gather(*(self.connection(number) for number in range(self.connections)))
 
     async def connection(self, number: int) -> None:
+        """Ask one question after the other."""
         chance = random.Random(number)
         reader, writer = await asyncio.open_connection(self.host, self.port)
         while time.perf_counter() < self.deadline:
@@ -56,6 +57,7 @@ class Load:
         writer.close()
 
     def report(self) -> dict[str, object]:
+        """Rate, times and failures."""
         ordered = sorted(self.times)
         count = len(ordered)
         return {
@@ -110,8 +112,8 @@ def get(address: str) -> bytes:
 
 def post(address: str, body: object) -> bytes:
     data = json.dumps(body).encode()
-    head = f"POST {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-    return head.encode() + data
+    lines = ["Host: 127.0.0.1", "Content-Type: application/json", f"Content-Length: {len(data)}"]
+    return "\r\n".join([f"POST {address} HTTP/1.1", *lines, "", ""]).encode() + data
 
 
 async def write_beside(url: str, seconds: float, rate: float = 10.0) -> dict[str, int]:
@@ -168,13 +170,6 @@ def served(source: str, model: str, *options: str):
 def resident_megabytes(process: int) -> float:
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
-
-
-def small_model(graph, folder: Path) -> str:
-    """A run folder with a GNN-QE of the paper's shape and random weights: as costly as a trained one."""
-    from unseen.benchmark.split import split_graph  # noqa: F401 - see train_small below
-
-    raise SystemExit("give --model RUN: unseen train gnn-qe ... -o RUN, or --model edge-type")
 
 
 def part(name: str, url: str, process: int, make_request, arguments, *, writes: bool) -> dict[str, object]:

@@ -39,13 +39,21 @@ def create(
       unseen db create world.db countries
       unseen db create world.db facts.tsv people.ttl.gz --skip-errors
     """
+    import shutil
+
     from unseen.cli.console import note
     from unseen.database import Database
 
-    with Database.create(path, literals=literals) as database:
-        if graphs:
-            _load(database, graphs, skip_errors)
-        note(f"made {path}: {_counts(database)}")
+    existed = path.exists()
+    try:
+        with Database.create(path, literals=literals) as database:
+            if graphs:
+                _load(database, graphs, skip_errors)
+            note(f"made {path}: {_counts(database)}")
+    except BaseException:
+        if not existed:
+            shutil.rmtree(path, ignore_errors=True)
+        raise
 
 
 @app.command()

@@ -49,8 +49,11 @@ def serve(
       unseen serve countries --port 8080
       unseen serve world.db --model runs/first --host 0.0.0.0 --api-key-file keys.txt
     """
+    import os
+
     from unseen.errors import MissingExtra
 
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads of the model must not spin while requests wait
     try:
         from unseen.server import run
         from unseen.server.keys import Keys, read_keys

@@ -34,7 +34,12 @@ class Predictor:
         self.method: Method | None = None if model == "exact" else open_method(model)
 
     def answer_all(self, asked: Sequence[Asked]) -> Sequence[Answers | Exception]:
-        """Answers or an error for each question, by as few calls of the method as can be."""
+        """Answers or an error for each question, by one call of the method; equal questions are answered once."""
+        distinct = list(dict.fromkeys(asked))
+        results = dict(zip(distinct, self._answer_distinct(distinct), strict=True))
+        return [results[one] for one in asked]
+
+    def _answer_distinct(self, asked: Sequence[Asked]) -> Sequence[Answers | Exception]:
         graph = self.database.graph
         prepared = [_prepared(graph, one) for one in asked]
         results: dict[int, Answers | Exception] = {}
