@@ -278,3 +278,17 @@ def test_a_syntax_error_shows_its_place(database: Database) -> None:
 def test_absurdly_large_queries_are_refused(database: Database, text: str) -> None:
     with pytest.raises(QueryRefused, match=r"nested deeper|more than 2,000 groups"):
         query(database, text)
+
+
+ODD_IRIS = ["http://[x", "http://ex.org/a b", "http://ex.org/{x}", "urn:x:%zz", "_:b", '"text"@en', "http://ex.org/ü"]
+
+
+@pytest.mark.parametrize("name", ODD_IRIS)
+def test_odd_names_come_and_go_like_others(database: Database, path: Path, name: str) -> None:
+    database.add([("Ada", "knows", name), ("Ada", "knows", "Ben")])
+    assert exact(database, "SELECT ?x { :Ada :knows ?x FILTER(?x = :Ben) }") == {"urn:unseen:Ben"}
+    database.close()
+    with Database(path) as again:
+        again.checkpoint()
+        assert again.remove([("Ada", "knows", name)]) == 1
+        assert triples(again) == {*FAMILY, ("Ada", "knows", "Ben")}

@@ -56,3 +56,30 @@ def test_a_broken_document_changes_nothing(server: Running) -> None:
     reply = server.send("POST", "/store?default", ":Gus :likes", TURTLE)
     assert (reply.status, reply.error["code"]) == (400, "bad_triples")
     assert server.ask("?x : likes(x, Go)").json["known"] == 2
+
+
+def test_many_statements_are_loaded_in_bulk(server: Running) -> None:
+    body = "".join(f"<urn:unseen:s{i}> <urn:unseen:r> <urn:unseen:o{i % 7}> .\n" for i in range(25_000))
+    assert server.send("POST", "/store?default", body, {"Content-Type": "application/n-triples"}).status == 204
+    assert server.ask("?x : r(x, o3)", exact=True).json["known"] == len(range(3, 25_000, 7))
+    assert server.ask("?x : likes(x, Go)").json["known"] == 2
+
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+
+@pytest.mark.parametrize(
+    ("entities", "status"),
+    [
+        ('<!ENTITY u "urn:unseen:"><!ENTITY e2 "go">', 204),
+        ("".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 3)), 400),
+        ("".join(f"<!ENTITY e{i} '{f'&e{i - 1};' * 10}'>" for i in range(1, 3)), 400),
+        (f'<!ENTITY e2 "{"a" * 1000}">', 400),
+    ],
+)
+def test_entities_of_xml_do_not_explode(server: Running, entities: str, status: int) -> None:
+    body = (
+        f'<!DOCTYPE x [<!ENTITY e0 "aa">{entities}]><r:RDF xmlns:r="{RDF}" xmlns:u="urn:u:">'
+        '<r:Description r:about="urn:a"><u:p>&e2;</u:p></r:Description></r:RDF>'
+    )
+    assert server.send("POST", "/store?default", body, {"Content-Type": "application/rdf+xml"}).status == status

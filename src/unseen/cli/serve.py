@@ -33,7 +33,7 @@ def serve(
     time_limit: Annotated[float, typer.Option(help="Seconds for one query or question.", min=0.1)] = 30.0,
     max_waiting: Annotated[int, typer.Option(help="Requests that may wait; more get 503.", min=1)] = 256,
     max_batch: Annotated[int, typer.Option(help="Questions in one call of the model; 1: no batching.", min=1)] = 64,
-    max_body: Annotated[int, typer.Option(help="Largest update or graph, in megabytes.", min=1)] = 64,
+    max_body: Annotated[int, typer.Option(help="Largest graph to be loaded, in megabytes.", min=1)] = 64,
     cors_origin: Annotated[
         list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
     ] = None,

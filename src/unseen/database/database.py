@@ -18,7 +18,6 @@ import re
 import secrets
 import shutil
 from contextlib import ExitStack
-from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
@@ -55,6 +54,7 @@ class Database:
         self._writing = RLock()
         self._journal: Journal
         self._live: LiveGraph
+        self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
         with ExitStack() as stack:
             self._folder, self.settings = folders.opened(self.path)
             stack.enter_context(folders.locked(self.path))
@@ -96,7 +96,12 @@ class Database:
     @property
     def prefixes(self) -> dict[str, str]:
         """Prefixes that SPARQL texts need not declare: the well-known ones and those of the graph."""
-        return _usable_prefixes(self._live.for_names())
+        vocabulary = self._live.for_names().vocabulary
+        own = vocabulary.relations.prefixes.namespaces | vocabulary.entities.prefixes.namespaces
+        if self._prefixes is None or self._prefixes[0] != own:
+            usable = {p: iri for p, iri in own.items() if _PREFIX.fullmatch(p) and self.triples.is_iri(iri)}
+            self._prefixes = own, NAMESPACES | usable
+        return self._prefixes[1]
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
         """Add triples by name, all or none; how many of them are new. A name not met before becomes a new thing."""
@@ -289,12 +294,6 @@ class Database:
             raise DatabaseError("is closed", path=self.path)
         if _free_bytes(self.path) < SPARE_BYTES:
             raise DiskFull(self.path)
-
-
-@lru_cache(maxsize=2)
-def _usable_prefixes(graph: KnowledgeGraph) -> dict[str, str]:
-    own = graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
-    return {prefix: iri for prefix, iri in (NAMESPACES | own).items() if _PREFIX.fullmatch(prefix)}
 
 
 def _keys(names: Any, texts: list[str]) -> dict[str, str]:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +25,15 @@ if TYPE_CHECKING:
     from unseen.database.database import Database
 
 BASE = "urn:unseen-store:base/"
+LONGEST_ENTITY = 500
+_ENTITY = re.compile(rb"<!ENTITY\s+(%?\s*[^\s'\"]+)([^>]*)")
 
 
 def parsed(database: Database, data: bytes, media_type: str) -> list[Any]:
     """The triples of a document as quads of the default graph; blank nodes get labels that nobody has."""
     rdf = database.triples.rdf
+    if READABLE_GRAPHS[media_type] == "RDF_XML":
+        _check_entities(data)
     try:
         stream = check_json(data) if READABLE_GRAPHS[media_type] == "JSON_LD" else ShallowStream(BytesIO(data))
         quads = rdf.parse(
@@ -39,6 +45,16 @@ def parsed(database: Database, data: bytes, media_type: str) -> list[Any]:
         raise GraphError(f"the document is not valid: {where}{one_line(error)}") from None
     except (TooDeep, ValueError) as error:
         raise GraphError(f"the document is not valid: {error}") from None
+
+
+def _check_entities(data: bytes) -> None:
+    """Refuse XML whose entities could make much out of little: a name for a namespace is all that they are for."""
+    if b"\0" in data:
+        raise GraphError("the document is not valid: it is not UTF-8 text")
+    for name, value in _ENTITY.findall(data):
+        if b"&" in value or len(value) > LONGEST_ENTITY:
+            shown = name.decode("utf-8", "replace")[:80]
+            raise GraphError(f"the document is refused: its entity {shown!r} is more than a short text")
 
 
 def exists(database: Database, graph: str | None) -> bool:
@@ -53,13 +69,25 @@ def write(database: Database, graph: str | None, media_type: str, output: Binary
 
 
 def add(database: Database, graph: str | None, quads: list[Any]) -> None:
-    """Add statements to a graph."""
-    if graph is None and len(quads) <= MOST_JOURNALED:
+    """Add statements to a graph; many at once are loaded in bulk."""
+    if graph is not None:
+        run(database, TracedUpdate(_insertion(graph, quads), names_graphs=True))
+    elif len(quads) > MOST_JOURNALED:
+        _load(database, quads)
+    else:
         statements = tuple(map(statement_of_quad, quads))
         there = database.triples.has(statements)
         database.change(Change(added=tuple(s for s, known in zip(statements, there, strict=True) if not known)))
-    else:
-        run(database, TracedUpdate(_insertion(graph, quads) + _trace_of(graph), names_graphs=True))
+
+
+def _load(database: Database, quads: list[Any]) -> None:
+    file = database.path / f"posted-{secrets.token_hex(4)}.nt"
+    try:
+        with file.open("w", encoding="utf-8") as stream:
+            stream.writelines(f"{' '.join(statement_of_quad(quad))} .\n" for quad in quads)
+        database.load([file])
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def replace(database: Database, graph: str | None, quads: list[Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unseen.errors import DatabaseError, GraphError, shorten
+from unseen.errors import GraphError, shorten
 from unseen.graph.files.oxigraph import one_line, pyoxigraph_module
 from unseen.graph.files.parts import LONGEST_NAME
 from unseen.graph.files.terms import iri_term, object_term, subject_term
@@ -39,9 +39,9 @@ def quads_of(statements: Iterable[Statement]) -> list[Any]:
     rdf = pyoxigraph_module()
     text = "".join(f"{' '.join(statement)} .\n" for statement in statements)
     try:
-        return list(rdf.parse(text.encode(), rdf.RdfFormat.N_TRIPLES))
+        return list(rdf.parse(text.encode(), rdf.RdfFormat.N_TRIPLES, lenient=True))
     except SyntaxError as error:
-        raise DatabaseError(f"this is no statement: {one_line(error)}") from None
+        raise GraphError(f"this is no statement: {one_line(error)}") from None
 
 
 def keys_of(statement: Statement) -> KeyTriple:

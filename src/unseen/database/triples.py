@@ -41,14 +41,30 @@ class Triples:
 
     def apply(self, change: Change) -> None:
         """Make the statements of a change be gone and be there; doing it again changes nothing."""
-        is_plain = not any(term.startswith("_:") for statement in change.removed for term in statement)
-        if change.removed and is_plain:
-            self.store.update(f"DELETE DATA {{ {_text(change.removed)} }}")
-        elif change.removed:
-            for quad in quads_of(change.removed):
-                self.store.remove(quad)
+        if change.removed:
+            self._remove(change.removed)
         if change.added:
             self.store.extend(quads_of(change.added))
+
+    def _remove(self, statements: Sequence[Statement]) -> None:
+        """In one transaction, unless they have blank nodes or odd IRIs, which SPARQL cannot name."""
+        if not any(term.startswith("_:") for statement in statements for term in statement):
+            try:
+                self.store.update(f"DELETE DATA {{ {_text(statements)} }}")
+            except SyntaxError:
+                pass
+            else:
+                return
+        for quad in quads_of(statements):
+            self.store.remove(quad)
+
+    def is_iri(self, text: str) -> bool:
+        """Whether a text is an IRI that SPARQL can name."""
+        try:
+            self.rdf.NamedNode(text)
+        except ValueError:
+            return False
+        return True
 
     def update(self, text: str, prefixes: dict[str, str]) -> None:
         """Run an update in one transaction."""

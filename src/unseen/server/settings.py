@@ -18,8 +18,10 @@ class Limits:
 
     query_bytes: int = 1 << 20
     """Largest query, question or list of names."""
+    update_bytes: int = 4 << 20
+    """Largest SPARQL update; more goes to /store."""
     body_bytes: int = 64 << 20
-    """Largest update, list of triples, or graph."""
+    """Largest list of triples, or graph."""
     result_bytes: int = 64 << 20
     """Largest answer to one query."""
     seconds: float = 30.0

@@ -60,7 +60,7 @@ def routes(service: Service) -> APIRouter:
 
 async def _parameters(service: Service, request: Request, name: str, media_type: str) -> Parameters:
     """Parameters of the address, and those of the body, whichever of the two forms it has."""
-    limit = service.limits.query_bytes if name == "query" else service.limits.body_bytes
+    limit = service.limits.query_bytes if name == "query" else service.limits.update_bytes
     found = Parameters.of_query(request)
     is_form = require_type(request, [media_type, FORM]) == FORM
     text = await text_of(request, limit)
