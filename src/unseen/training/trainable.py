@@ -60,7 +60,14 @@ def make_method(config: TrainingConfig, relation_names: Sequence[str], *, known_
     if not isinstance(config, GnnQeConfig):
         raise ConfigError(f"no method is trained with {type(config).__name__}")
     memory = int(config.memory_gib * 2**30) or None
-    shape = Architecture(config.dim, config.layers, config.hidden_dim, config.message)  # type: ignore[arg-type]
+    shape = Architecture(
+        config.dim,
+        config.layers,
+        config.hidden_dim,
+        config.message,  # type: ignore[arg-type]
+        config.relation_rank,
+        config.relation_dropout,
+    )
     objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
