@@ -60,7 +60,7 @@ class TrainingConfig:
     weight_decay: float = setting(0.0, "Shrinking of weights, apart from the gradient (AdamW).", NOT_NEGATIVE)
     clip_norm: float = setting(0.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
     average: float = setting(
-        0.0, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
+        0.999, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
     )
     seed: int = setting(0, "Of weights, batches and dropout.", NOT_NEGATIVE)
     validate_every: int = setting(500, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
@@ -103,7 +103,7 @@ class GnnQeConfig(TrainingConfig):
     relation_rank: int = setting(
         0, "Rank of what a query's relation does to the vectors of others; 0 is a full matrix each.", NOT_NEGATIVE
     )
-    relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
+    relation_dropout: float = setting(0.3, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
     traversal_dropout: float = setting(0.5, "Probability that an edge on a walk to an answer is hidden.", SHARE)
     edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
     temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
