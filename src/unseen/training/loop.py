@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from unseen.evaluation.evaluator import Options, evaluate
+from unseen.training.averaging import WeightAverage
 from unseen.training.batches import Batches, seed_of
 from unseen.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights, write_json
 from unseen.training.config import parsed_weights
@@ -25,6 +26,7 @@ from unseen.training.distributed import Workers
 from unseen.training.errors import Diverged
 from unseen.training.event_log import EventLog
 from unseen.training.interrupts import StopWish, catching_interrupts
+from unseen.training.randomness import seeded
 from unseen.training.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ class Trainer:
         )
         fused = method.device.type == "cuda"
         self.optimizer = torch.optim.AdamW(method.parameters(), weight_decay=config.weight_decay, fused=fused)
+        self.average = WeightAverage(self.optimizer, config.average)
         self.progress = load_checkpoint(folder.path, method, self.optimizer) or Progress()
 
     def run(self, minutes: float | None = None) -> Outcome:
@@ -103,9 +106,9 @@ class Trainer:
     def _step(self, prepared: Any, wants_stop: bool) -> tuple[Any, bool]:
         """One step; the prepared batch of the next one, and whether any process wants to stop."""
         begin, step = time.monotonic(), self.progress.step
-        generator = torch.Generator(self.method.device).manual_seed(seed_of(self.config.seed, step))
-        loss = self.method.losses(prepared, generator).sum() / self.config.batch_size
-        loss.backward()  # type: ignore[no-untyped-call]
+        with seeded(self.method.device, seed_of(self.config.seed, step)) as generator:
+            loss = self.method.losses(prepared, generator).sum() / self.config.batch_size
+            loss.backward()  # type: ignore[no-untyped-call]
         following = self._prepared(step + 1)
         reduced = self.workers.add_up(torch.stack([loss.detach(), loss.new_tensor(float(wants_stop))]))
         value, stops = reduced.tolist()
@@ -125,6 +128,7 @@ class Trainer:
             group["lr"] = learning_rate(self.config, step)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
+        self.average.update(step + 1)
         return norm
 
     def _prepared(self, step: int) -> Any:
@@ -143,6 +147,12 @@ class Trainer:
         """Measure on the fixed sample; keep the weights if they are the best so far."""
         if not self.dataset.tables["valid"]:
             return
+        self.method.eval()
+        with self.average.shown():
+            self._validate_shown()
+        self.method.train()
+
+    def _validate_shown(self) -> None:
         begin = time.monotonic()
         values = torch.zeros(1, dtype=torch.float64, device=self.method.device)
         result: Result | None = None
