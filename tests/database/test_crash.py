@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,25 +30,38 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed() -> None:
     assert (report["rounds"], report["lost"]) == (3, 0)
 
 
+@contextmanager
+def served(*words: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`unseen serve` in a process of its own, and its address."""
+    code = "from unseen.cli.main import run; run()"
+    command = [sys.executable, "-c", code, "serve", *words, "--port", "0", "--model", "exact"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | environment) as process:
+        assert process.stderr is not None
+        try:
+            yield process, next(line for line in process.stderr if "listening on" in line).split()[2]
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_told_to_stop_ends_in_order_and_leaves_nothing_behind(tmp_path: Path, ending: int) -> None:
+    with served("countries", TMPDIR=str(tmp_path)) as (process, url):
+        assert len(list(tmp_path.iterdir())) == 1
+        with unseen.connect(url) as client:
+            client.add([("Gus", "likes", "Go")])
+        process.send_signal(ending)
+        assert process.wait(30) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_killed_server_has_kept_what_it_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with Database.create(path) as database:
         database.add(FAMILY)
-    code = "from unseen.cli.main import run; run()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code, "serve", str(path), "--port", "0", "--model", "exact"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"COLUMNS": "80"},
-    ) as process:
-        assert process.stderr is not None
-        try:
-            line = next(line for line in process.stderr if "listening on" in line)
-            client = unseen.connect(line.split()[2])
-            client.add([("Gus", "likes", "Go")])
-            client.update("DELETE WHERE { :Ada :parent ?x }")
-        finally:
-            process.send_signal(signal.SIGKILL)
+    with served(str(path)) as (_, url):
+        client = unseen.connect(url)
+        client.add([("Gus", "likes", "Go")])
+        client.update("DELETE WHERE { :Ada :parent ?x }")
     with pytest.raises(ServerError, match="does not answer"):
         client.ask("?x : likes(x, Go)")
     began = time.monotonic()

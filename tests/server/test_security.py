@@ -77,6 +77,11 @@ def test_the_health_needs_no_key(guarded: Running) -> None:
     assert guarded.send("GET", "/healthz").status == 200
 
 
+def test_the_description_says_how_to_send_a_key(guarded: Running, reading: Running) -> None:
+    assert set(guarded.send("GET", "/openapi.json").json["components"]["securitySchemes"]) == {"bearer", "header"}
+    assert "securitySchemes" not in reading.send("GET", "/openapi.json").json["components"]
+
+
 def test_pages_of_other_origins_are_turned_away_unless_allowed(guarded: Running, reading: Running) -> None:
     for server, headers in ((guarded, key(READ)), (reading, {})):
         assert server.send("GET", QUERY, None, {**headers, "Origin": "http://evil.example"}).status == 403

@@ -39,6 +39,8 @@ def make_app(database: Database, settings: ServerSettings) -> ASGIApp:
     for module in (sparql_protocol, graph_store_protocol, questions):
         app.include_router(module.routes(service))
     _add_operation(app, service)
+    if settings.keys:
+        _describe_keys(app)
     for kind in (UnseenError, HTTPException, Exception):
         app.add_exception_handler(kind, _failed)
     whole: ASGIApp = app
@@ -71,6 +73,17 @@ def _add_operation(app: FastAPI, service: Service) -> None:
     async def metrics() -> PlainTextResponse:
         """Numbers for Prometheus."""
         return PlainTextResponse(service.metrics.text(service.gauges()))
+
+
+def _describe_keys(app: FastAPI) -> None:
+    """The two ways to send a key, in the description."""
+    schemes = {
+        "bearer": {"type": "http", "scheme": "bearer"},
+        "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    }
+    described = app.openapi()
+    described.setdefault("components", {})["securitySchemes"] = schemes
+    described["security"] = [{"bearer": []}, {"header": []}]
 
 
 async def _failed(_: Request, error: Exception) -> Response:

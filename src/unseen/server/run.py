@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -14,7 +17,7 @@ from unseen.server.app import make_app
 from unseen.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from unseen.database import Database
     from unseen.server.settings import ServerSettings
@@ -32,14 +35,33 @@ def serve(
     `ready` is called with the port when the server listens.
     """
     configure_logs(logging.WARNING if quiet else logging.INFO)
+    server = make_server(database, settings, ready)
     try:
-        make_server(database, settings, ready).run()
-    except SystemExit:
-        raise UnseenError(
-            f"cannot listen on {settings.host}:{settings.port}; is another server running there? Try --port"
-        ) from None
+        with _ended_by_signal():
+            server.run()
+    except (KeyboardInterrupt, SystemExit):  # uvicorn has stopped in order, and says why
+        if not server.started:
+            where = f"{settings.host}:{settings.port}"
+            raise UnseenError(f"cannot listen on {where}; is another server there? Try --port") from None
     finally:
         database.close()
+
+
+@contextmanager
+def _ended_by_signal() -> Iterator[None]:
+    """SIGTERM, which uvicorn passes on after it has stopped, ends the block instead of the process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise SystemExit
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def make_server(database: Database, settings: ServerSettings, ready: Callable[[int], None]) -> uvicorn.Server:
