@@ -22,7 +22,7 @@ from unseen.logic.sparql.writer import is_bound, to_sparql
 from unseen.logic.text_writer import to_formula
 from unseen.logic.traverse import step
 
-QUERIES = int(os.environ.get("UNSEEN_DIFFERENTIAL_QUERIES", "100"))
+QUERIES = int(os.environ.get("UNSEEN_DIFFERENTIAL_QUERIES", "60"))
 """For each of two graphs; 500 to be thorough."""
 
 
