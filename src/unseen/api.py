@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.vocabulary import Lookup
     from unseen.logic.execute import Execution
 
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
@@ -185,15 +186,30 @@ def prepare(
     top: int | None = None,
     explain: bool = False,
     predicted_only: bool = False,
+    lookup: Lookup | None = None,
 ) -> Question:
-    """The question with the ids of a graph; what does not parse, is no tree or names unknown things is an error."""
+    """The question with the ids of a graph; what does not parse, is no tree or names unknown things is an error.
+
+    `lookup` has found names beforehand, see `lookup_for`.
+    """
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
     parsed, limit = parse(question, graph)
-    query = bind(with_variables(parsed, answer=""), graph.vocabulary.entity_id, graph.vocabulary.relation_id)
+    names = lookup or graph.vocabulary
+    query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
     _require_ids(query, graph)
     top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
     return Question(str(question), query, top, explain, predicted_only)
+
+
+def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
+    """The names of several queries, found in one pass over the graph's vocabulary."""
+    from unseen.graph.vocabulary import Lookup
+
+    nodes = [node for query in queries for node in walk(query)]
+    entities = (node.entity for node in nodes if isinstance(node, Anchor) and isinstance(node.entity, str))
+    relations = (node.relation for node in nodes if isinstance(node, Project) and isinstance(node.relation, str))
+    return Lookup(graph.vocabulary, entities, relations)
 
 
 def ask_all(

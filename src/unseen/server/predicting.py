@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from unseen.api import Answers, Method, Question, ask_all, open_method, prepare
+from unseen.api import Answers, Method, Question, ask_all, lookup_for, open_method, parse, prepare
 from unseen.errors import UnseenError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from unseen.database import Database
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.vocabulary import Lookup
+    from unseen.logic.algebra import Query
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Predictor:
 
     def _answer_distinct(self, asked: Sequence[Asked]) -> Sequence[Answers | Exception]:
         graph = self.database.graph
-        prepared = [_prepared(graph, one) for one in asked]
+        prepared = _prepared(graph, asked)
         results: dict[int, Answers | Exception] = {}
         results |= {place: one for place, one in enumerate(prepared) if isinstance(one, Exception)}
         for exact in (False, True):
@@ -62,8 +67,25 @@ class Predictor:
             return [answer for question in questions for answer in self._answered(graph, [question], exact)]
 
 
-def _prepared(graph: KnowledgeGraph, asked: Asked) -> Question | Exception:
+def _prepared(graph: KnowledgeGraph, asked: Sequence[Asked]) -> list[Question | UnseenError]:
+    """Each question with ids, or what is wrong with it; all names are looked up together."""
+    parsed = [_attempt(partial(parse, one.text, graph)) for one in asked]
+    lookup = lookup_for(graph, [found[0] for found in parsed if not isinstance(found, UnseenError)])
+    return [
+        found if isinstance(found, UnseenError) else _attempt(partial(_bound, graph, one, found, lookup))
+        for one, found in zip(asked, parsed, strict=True)
+    ]
+
+
+def _bound(graph: KnowledgeGraph, asked: Asked, parsed: tuple[Query, int | None], lookup: Lookup) -> Question:
+    query, limit = parsed
+    top = limit if asked.top is None else asked.top
+    bound = prepare(graph, query, top=top, explain=asked.explain, predicted_only=asked.predicted_only, lookup=lookup)
+    return replace(bound, text=asked.text)
+
+
+def _attempt(action: Callable[[], Result]) -> Result | UnseenError:
     try:
-        return prepare(graph, asked.text, top=asked.top, explain=asked.explain, predicted_only=asked.predicted_only)
+        return action()
     except UnseenError as error:
         return error
