@@ -292,3 +292,26 @@ def test_odd_names_come_and_go_like_others(database: Database, path: Path, name:
         again.checkpoint()
         assert again.remove([("Ada", "knows", name)]) == 1
         assert triples(again) == {*FAMILY, ("Ada", "knows", "Ben")}
+
+
+def test_statements_about_statements_are_for_sparql_only(database: Database, path: Path) -> None:
+    update(database, "INSERT DATA { :Ada :says <<( :Ben :likes :Go )>> . :Ada :knows :Gus }")
+    expected = {*FAMILY, ("Ada", "knows", "Gus")}
+    assert triples(database) == expected
+    database.checkpoint()
+    (snapshot,) = path.glob("snapshot-*/heads.npy")
+    database.close()
+    snapshot.unlink()
+    with Database(path) as again:
+        assert triples(again) == expected
+        assert len(list(query(again, "SELECT * { :Ada :says ?x }").found)) == 1
+
+
+def test_a_snapshot_that_fails_does_not_undo_the_write(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise DatabaseError("no space")
+
+    monkeypatch.setattr(database_module, "MOST_JOURNALED", 1)
+    monkeypatch.setattr(database_module, "write_snapshot", full)
+    assert database.add([("Emil", "parent", "Fay")]) == 1
+    assert ("Emil", "parent", "Fay") in triples(database)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
@@ -29,7 +29,7 @@ from unseen.database.loading import Prepared, prepare, rescanned
 from unseen.database.snapshots import read_snapshot, write_snapshot
 from unseen.database.statements import check_names, statement_of_keys
 from unseen.database.triples import Triples
-from unseen.errors import DatabaseError, DiskFull
+from unseen.errors import DatabaseError, DiskFull, UnseenError
 from unseen.graph import KnowledgeGraph
 from unseen.graph.deltas import joined
 from unseen.logic.sparql.parse import NAMESPACES
@@ -230,12 +230,17 @@ class Database:
         self._checkpoint_if_due()
 
     def _checkpoint_if_due(self) -> None:
+        """The write is done by now: a snapshot that fails, on a full disk say, is tried again later."""
         if self._journal.size > MOST_JOURNALED:
-            self.checkpoint()
+            with suppress(UnseenError, OSError):
+                self.checkpoint()
 
     def _ingest(self, prepared: Prepared) -> None:
         self._folder.mark_incomplete()
-        self.triples.bulk_load(prepared.file)
+        try:
+            self.triples.bulk_load(prepared.file)
+        except OSError as error:
+            raise DatabaseError(f"the load failed, nothing was changed: {error}", path=self.path) from error
         if prepared.has_blank_nodes:
             self._rebuild()
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from unseen.database.statements import LABEL_PREDICATE, is_literal, keys_of, quads_of
+from unseen.database.statements import LABEL_PREDICATE, can_be_edge, is_literal, keys_of, quads_of
 from unseen.graph.deltas import Delta, changed
 from unseen.graph.files.parts import LONGEST_NAME
 from unseen.graph.files.statements import language_rank
@@ -64,7 +64,8 @@ class LiveGraph:
             return self._graph
 
     def _delta(self) -> Delta:
-        edges = {s: is_there for s, is_there in self._pending.items() if self._literals or not is_literal(s[2])}
+        pending = self._pending.items()
+        edges = {s: is_there for s, is_there in pending if can_be_edge(s, literals=self._literals)}
         labels = {keys_of((subject, subject, subject))[0]: self._label(subject) for subject in self._renamed}
         if self._literals:
             labels |= {value: quads_of([(s, p, value)])[0].object.value for s, p, value in edges if is_literal(value)}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
+from unseen.errors import GraphError
 from unseen.graph import KnowledgeGraph
 from unseen.graph.files.readers import ReadReport, read_graph
 from unseen.graph.files.writers import write_graph
@@ -56,12 +57,12 @@ def without_literals(file: Path, known: KnowledgeGraph) -> KnowledgeGraph:
 
 
 def graph_of(file: Path, *, literals: bool) -> KnowledgeGraph:
-    """The graph of an N-Triples file, which may have no edge at all."""
-    from unseen.errors import GraphError
-
+    """The graph of an N-Triples file, which may have no edge at all; statements that cannot be edges are left out."""
     try:
-        return read_graph(file, literals=literals).graph
-    except GraphError:
+        return read_graph(file, literals=literals, skip_errors=True).graph
+    except GraphError as error:
+        if not error.problem.startswith(("no triples found", "the file is empty")):
+            raise
         return KnowledgeGraph.from_triples([])
 
 

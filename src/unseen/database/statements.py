@@ -55,6 +55,12 @@ def is_literal(term: str) -> bool:
     return term.startswith('"')
 
 
+def can_be_edge(statement: Statement, *, literals: bool) -> bool:
+    """Whether the graph has an edge for a statement: not for statements about statements, for literals if asked."""
+    value = statement[2]
+    return not value.startswith("<<") and (literals or not is_literal(value))
+
+
 def check_names(triples: Sequence[Sequence[str]]) -> None:
     """Refuse what is no triple of names, before anything is changed."""
     for triple in triples:
