@@ -133,7 +133,6 @@ def test_bad_key_files_are_refused(tmp_path: Path, text: str, mode: int, problem
 
 
 def test_the_log_has_one_line_a_request_and_no_key(guarded: Running, caplog: pytest.LogCaptureFixture) -> None:
-    logging.getLogger("unseen.server").propagate = True
     with caplog.at_level(logging.INFO, logger="unseen.server"):
         guarded.send("GET", QUERY, None, key(WRITE))
         guarded.send("GET", QUERY, None, key("wrong-key-0123456789"))

@@ -34,13 +34,13 @@ def serve(
 
     `ready` is called with the port when the server listens.
     """
-    configure_logs(logging.WARNING if quiet else logging.INFO)
-    server = make_server(database, settings, ready)
+    server = None
     try:
-        with _ended_by_signal():
+        with _logs(logging.WARNING if quiet else logging.INFO), _ended_by_signal():
+            server = make_server(database, settings, ready)
             server.run()
     except (KeyboardInterrupt, SystemExit):  # uvicorn has stopped in order, and says why
-        if not server.started:
+        if server is not None and not server.started:
             where = f"{settings.host}:{settings.port}"
             raise UnseenError(f"cannot listen on {where}; is another server there? Try --port") from None
     finally:
@@ -69,16 +69,25 @@ def make_server(database: Database, settings: ServerSettings, ready: Callable[[i
     return _Server(_config(database, settings), ready)
 
 
-def configure_logs(level: int) -> None:
-    """One JSON line for each request (at level INFO) and event, on standard error."""
+@contextmanager
+def _logs(level: int) -> Iterator[None]:
+    """One JSON line for each request (at level INFO) and event, on standard error, while the block runs."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    for name in ("unseen.server", "uvicorn"):
-        logger = logging.getLogger(name)
-        logger.handlers = [handler]
+    levels = {"unseen.server": level, "uvicorn": logging.WARNING}
+    loggers = [logging.getLogger(name) for name in levels]
+    before = [(logger, logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(levels[logger.name])
         logger.propagate = False
-    logging.getLogger("unseen.server").setLevel(level)
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        for logger, old_level, propagate in before:
+            logger.removeHandler(handler)
+            logger.setLevel(old_level)
+            logger.propagate = propagate
 
 
 class _Server(uvicorn.Server):
