@@ -100,9 +100,6 @@ class GnnQeConfig(TrainingConfig):
     message: str = setting(
         "distmult", "How messages are made: distmult, transe, rotate.", one_of("distmult", "transe", "rotate")
     )
-    relation_rank: int = setting(
-        0, "Rank of what a query's relation does to the vectors of others; 0 is a full matrix each.", NOT_NEGATIVE
-    )
     relation_dropout: float = setting(0.3, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
     traversal_dropout: float = setting(0.5, "Probability that an edge on a walk to an answer is hidden.", SHARE)
     edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
@@ -115,7 +112,7 @@ class GnnQeConfig(TrainingConfig):
 CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig}
 """The settings of each trainable method, by its name."""
 
-FIXED = ("layers", "dim", "hidden_dim", "message", "relation_rank", "batch_size", "seed", "types", "type_weights")
+FIXED = ("layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights")
 """What cannot change when a run is resumed."""
 
 

@@ -65,7 +65,6 @@ def make_method(config: TrainingConfig, relation_names: Sequence[str], *, known_
         config.layers,
         config.hidden_dim,
         config.message,  # type: ignore[arg-type]
-        config.relation_rank,
         config.relation_dropout,
     )
     answering = Answering(known_facts, config.ceiling, config.sharpness)
