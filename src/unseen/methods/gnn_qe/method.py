@@ -27,6 +27,7 @@ from torch.utils.checkpoint import checkpoint
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
+from unseen.methods.gnn_qe.captured import Recordings
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
 from unseen.methods.gnn_qe.training_batch import TrainingBatch
@@ -52,6 +53,9 @@ class Architecture:
     num_layers: int = 4
     hidden_dim: int = 64
     message: Message = "distmult"
+    relation_rank: int = 0
+    """Of the map from the query's relation to the vectors of all relations; 0 is full, as in the paper."""
+    relation_dropout: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,15 @@ class GnnQe(nn.Module):
         self.known_facts, self.memory = known_facts, memory
         shape = self.architecture
         self.network = NBFNet(
-            2 * len(self.relation_names), shape.dim, shape.num_layers, shape.hidden_dim, shape.message
+            2 * len(self.relation_names),
+            shape.dim,
+            shape.num_layers,
+            shape.hidden_dim,
+            shape.message,
+            relation_rank=shape.relation_rank,
+            relation_dropout=shape.relation_dropout,
         )
+        self._recordings = Recordings()
         self._graphs: WeakKeyDictionary[KnowledgeGraph, dict[torch.device, CompactGraph]] = WeakKeyDictionary()
 
     @property
@@ -165,6 +176,8 @@ class GnnQe(nn.Module):
     def _projected(
         self, compact: CompactGraph, sets: Tensor, relations: Tensor, edge_mask: Tensor | None
     ) -> Float[Tensor, "node row"]:
+        if edge_mask is None and self._recordings.pays_off(self.network, compact, sets.shape[1]):
+            return self._recordings.project(self.network, compact, sets, relations)
         logits: Tensor = self.network(compact.edges, sets, relations, edge_mask)
         return logits.sigmoid()
 
