@@ -42,6 +42,9 @@ from unseen.nn.tokens import RelationTokens
 
 Masks = tuple[Tensor, Tensor]
 
+CHEAPER_THAN_GATHERED = 64
+"""So many logits by a matrix product cost less than one by gathering a vector."""
+
 
 class NodePieceQe(nn.Module):
     """The method: a `LinkScorer`, an `Answerer`, an `Estimator`, and trainable."""
@@ -111,18 +114,17 @@ class NodePieceQe(nn.Module):
 
     def losses(self, batch: LinkBatch, generator: torch.Generator) -> Float[Tensor, " row"]:
         """The loss of each link of a prepared batch."""
-        goal, graph = self.objective, batch.graph
         tokens, masks = self._visible(batch, generator)
         drawn = self._draw(batch, generator)
-        if self.network is not None or goal.negatives == 0:
-            nodes, relations = self.encode(tokens, graph.edges, masks, generator)
-            sources, targets = nodes[batch.sources], nodes[batch.targets]
-            others = nodes if drawn is None else nodes[drawn]
-        else:
-            needed = [batch.sources, batch.targets] + ([] if drawn is None else [drawn.flatten()])
+        if drawn is None or self.network is not None or drawn.numel() + 2 * len(batch.sources) > len(tokens):
+            nodes, relations = self.encode(tokens, batch.graph.edges, masks, generator)
+            sources, targets = (nodes.index_select(0, part) for part in (batch.sources, batch.targets))
+            others = nodes if drawn is None or self._all_are_cheaper(drawn, nodes) else _rows(nodes, drawn)
+        else:  # fewer nodes take part than there are
+            needed = (batch.sources, batch.targets, drawn.flatten())
             found, relations = self.encode(tokens[torch.cat(needed)], None, None, generator)
-            sources, targets, *rest = torch.split(found, [len(part) for part in needed])
-            others = rest[0].view(*(drawn.shape if drawn is not None else ()), -1)
+            sources, targets, others = torch.split(found, [len(part) for part in needed])
+            others = others.view(*drawn.shape, -1)
         towards = self.scorer.towards(sources, relations[batch.relations])
         return self._held_against(batch, towards, targets, others, drawn)
 
@@ -157,12 +159,18 @@ class NodePieceQe(nn.Module):
         drawn = torch.randint(batch.graph.num_nodes, size, generator=generator, device=self.device)
         return drawn if goal.share_negatives else drawn[share]
 
+    def _all_are_cheaper(self, drawn: Tensor, nodes: Float[Tensor, "node dim"]) -> bool:
+        """Whether the logits of all nodes, of which a few are then taken, cost less than gathering vectors for each."""
+        return drawn.dim() == 2 and len(nodes) <= CHEAPER_THAN_GATHERED * drawn.shape[1]
+
     def _held_against(
         self, batch: LinkBatch, towards: Tensor, targets: Tensor, others: Tensor, drawn: Tensor | None
     ) -> Float[Tensor, " row"]:
         """The losses of links, given the vectors of true tails and of others."""
         graph, goal = batch.graph, self.objective
         negative = self.scorer.pairs(towards, others) if others.dim() == 3 else self.scorer.matrix(towards, others)
+        if drawn is not None and drawn.dim() == others.dim() == 2:  # of the logits of all nodes
+            negative = negative.gather(1, drawn)
         if drawn is None:
             positive = negative.gather(1, batch.targets.unsqueeze(1)).squeeze(1)
             is_true = torch.zeros(negative.shape, dtype=torch.bool, device=self.device)
@@ -172,6 +180,11 @@ class NodePieceQe(nn.Module):
             prefixes = batch.sources * graph.num_relations + batch.relations
             is_true = are_true(graph.device_keys, prefixes, drawn.expand(len(prefixes), -1), graph.num_nodes)
         return link_losses(positive, negative, is_true, goal.temperature, goal.loss)
+
+
+def _rows(table: Float[Tensor, "node dim"], places: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape dim"]:
+    """Rows of a table; gradients are added up row by row, which is quicker than what indexing does."""
+    return table.index_select(0, places.flatten()).view(*places.shape, -1)
 
 
 def _encoder(shape: Architecture, tokeniser: Tokeniser) -> nn.Module:
