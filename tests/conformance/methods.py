@@ -51,14 +51,15 @@ class Estimated:
         return self.method.estimate(graph, queries).stacked(queries)
 
 
-def gnn_qe(**options: bool) -> Answerer:
+def gnn_qe(*, known_facts: bool = True) -> Answerer:
     """An untrained network with the same random weights each time."""
     import torch
 
-    from unseen.methods.gnn_qe import Architecture, GnnQe
+    from unseen.methods.gnn_qe import Answering, Architecture, GnnQe
 
     torch.manual_seed(0)
-    return GnnQe(RELATION_NAMES, Architecture(dim=4, num_layers=2, hidden_dim=4), **options).eval()
+    shape = Architecture(dim=4, num_layers=2, hidden_dim=4)
+    return GnnQe(RELATION_NAMES, shape, answering=Answering(known_facts)).eval()
 
 
 def nodepiece_qe(layers: int = 0, known_facts: bool = True, anchors: bool = False) -> Answerer:
@@ -84,7 +85,7 @@ def reloaded_weights(method: Answerer, folder: Path, other: Answerer | None = No
     from safetensors.torch import load_model, save_model
 
     save_model(method, folder / "weights.safetensors")
-    other = other or gnn_qe(known_facts=method.known_facts)
+    other = other or gnn_qe(known_facts=method.answering.known_facts)
     for weights in other.parameters():
         weights.data.zero_()
     load_model(other, folder / "weights.safetensors")

@@ -60,7 +60,7 @@ class RelationalConv(nn.Module):
         features = node_features(x, found, scales)
         bias = torch.nn.functional.pad(self.linear.bias, (0, (SCALES - 1) * self.dim))
         products = torch.addmm(bias, features.flatten(0, 1), self._folded_weight())
-        return next_state(products.view(*x.shape[:2], -1), x, self.norm, scales)
+        return next_state(products.view(*x.shape[:2], SCALES * self.dim), x, self.norm, scales)
 
     def _folded_weight(self) -> Float[Tensor, "five_dim three_dim"]:
         """The weight as [5 dim, 3 dim]: a column block for each scale; x takes part in the first only."""

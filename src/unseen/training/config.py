@@ -109,6 +109,8 @@ class GnnQeConfig(TrainingConfig):
     traversal_dropout: float = setting(0.5, "Probability that an edge on a walk to an answer is hidden.", SHARE)
     edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
     temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
+    ceiling: float = setting(0.9, "Answering: the largest membership of what no observed edge supports.", SHARE)
+    sharpness: float = setting(10.0, "Answering: not a is 1 - a to this power; 1 is the paper's.", POSITIVE)
     memory_gib: float = setting(0.0, "Memory for one projection; 0 is half of the GPU, or 8 on the CPU.", NOT_NEGATIVE)
 
     def __post_init__(self) -> None:

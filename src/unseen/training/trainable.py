@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unseen.methods.gnn_qe import Architecture, GnnQe, Objective
+from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
 from unseen.methods.nodepiece_qe import Architecture as NodePieceArchitecture
 from unseen.methods.nodepiece_qe import NodePieceQe
 from unseen.methods.nodepiece_qe import Objective as LinkObjective
@@ -81,8 +81,9 @@ def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: boo
         config.relation_rank,
         config.relation_dropout,
     )
+    answering = Answering(known_facts, config.ceiling, config.sharpness)
     objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
-    return GnnQe(relation_names, shape, objective, known_facts=known_facts, memory=memory)
+    return GnnQe(relation_names, shape, objective, answering=answering, memory=memory)
 
 
 def _nodepiece_qe(

@@ -13,7 +13,7 @@ answer, 18 a layer to learn; rows are split, and computed again for the gradient
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -70,6 +70,18 @@ class Objective:
     """Of the softmax that weighs negatives; small means that only the hardest count."""
 
 
+@dataclass(frozen=True)
+class Answering:
+    """How a trained network answers; what is best is chosen on validation queries."""
+
+    known_facts: bool = True
+    """Whether projections follow observed edges too."""
+    ceiling: float = CEILING
+    """Then, the largest membership of what is only predicted."""
+    sharpness: float = 10.0
+    """Of negation: the network is trained to find every answer, so its memberships are too large to be believed."""
+
+
 class GnnQe(nn.Module):
     """The method: a `Projector`, an `Answerer`, an `Estimator`, and trainable."""
 
@@ -79,14 +91,14 @@ class GnnQe(nn.Module):
         architecture: Architecture | None = None,
         objective: Objective | None = None,
         *,
-        known_facts: bool = True,
+        answering: Answering | None = None,
         memory: int | None = None,
     ) -> None:
-        """For relations of these names; with `known_facts`, answers follow observed edges in every projection too."""
+        """For relations of these names."""
         super().__init__()
         self.relation_names = tuple(relation_names)
         self.architecture, self.objective = architecture or Architecture(), objective or Objective()
-        self.known_facts, self.memory = known_facts, memory
+        self.answering, self.memory = answering or Answering(), memory
         shape = self.architecture
         self.network = NBFNet(
             2 * len(self.relation_names),
@@ -126,9 +138,10 @@ class GnnQe(nn.Module):
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The same, and the fuzzy sets of all sub-queries; `methods.calibration` makes probabilities of them."""
-        projector = KnownEdges(self) if self.known_facts else self
+        way = self.answering
+        projector = KnownEdges(self, way.ceiling) if way.known_facts else self
         with torch.no_grad():
-            return execute(projector, graph, queries, LOGIC, self.device)
+            return execute(projector, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
 
     def prepare(
         self,
