@@ -148,7 +148,7 @@ def test_every_other_row_is_read_backwards_and_true_tails_are_marked() -> None:
     assert {row[1] % 2 for row in rows[::2]} == {0}
     assert {row[1] % 2 for row in rows[1::2]} == {1}
     assert all((nodes[source], relation, nodes[target]) in true for source, relation, target in rows)
-    marked = {divmod(position, training.num_nodes) for position in batch.answers.tolist()}
+    marked = {tuple(place) for place in batch.answers().nonzero().tolist()}
     for row, (source, relation, _) in enumerate(rows):
         expected = {node for node, entity in enumerate(nodes) if (nodes[source], relation, entity) in true}
         assert {node for at, node in marked if at == row} == expected

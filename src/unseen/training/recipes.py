@@ -88,7 +88,7 @@ def _large_batch(row: Row, gnn: bool, triples: int) -> dict[str, Any]:
         "batch_size": max(64, min(4096, triples // 8)),
         "negatives": 0,
         "learning_rate": 1e-3,
-        "steps": 10_000 if gnn else 20_000,
+        "steps": 20_000 if gnn else 40_000,
         "schedule": "cosine",
         "warmup": 200,
         "validate_every": 500,

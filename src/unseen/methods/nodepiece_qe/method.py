@@ -173,8 +173,7 @@ class NodePieceQe(nn.Module):
             negative = negative.gather(1, drawn)
         if drawn is None:
             positive = negative.gather(1, batch.targets.unsqueeze(1)).squeeze(1)
-            is_true = torch.zeros(negative.shape, dtype=torch.bool, device=self.device)
-            is_true.view(-1).index_fill_(0, batch.answers, True)
+            is_true = batch.answers()
         else:
             positive = self.scorer.pairs(towards, targets.unsqueeze(1)).squeeze(1)
             prefixes = batch.sources * graph.num_relations + batch.relations

@@ -11,6 +11,7 @@ than to repeat what it is shown.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -35,13 +36,27 @@ class LinkBatch:
     graph: TrainingGraph
     place: tuple[slice, int]
     """Which rows of the whole batch these are, and how many it has."""
+    num_answers: int
+    """True tails of all rows, counted on the host so that nothing waits for the device."""
     sources: Int[Tensor, " row"]
     relations: Int[Tensor, " row"]
     targets: Int[Tensor, " row"]
-    answers: Int[Tensor, " answer"]
-    """With all nodes as negatives: positions of true tails in the flattened matrix [row, node]."""
+    answer_start: Int[Tensor, " answered"]
+    answer_count: Int[Tensor, " answered"]
+    """Where each row's true tails stand among the graph's keys; only where all nodes are negatives."""
     edges: Int[Tensor, " whole"]
     """The distinct triples of the whole batch."""
+
+    def answers(self) -> Bool[Tensor, "row node"]:
+        """Which tails are true in each row."""
+        shape = (len(self.sources), self.graph.num_nodes)
+        rows = torch.arange(shape[0], device=self.sources.device)
+        row = torch.repeat_interleave(rows, self.answer_count, output_size=self.num_answers)
+        before = self.answer_count.cumsum(0) - self.answer_count
+        place = torch.arange(self.num_answers, device=row.device) + (self.answer_start - before)[row]
+        positions = row * shape[1] + self.graph.device_keys[place] % shape[1]
+        flat = torch.zeros(shape[0] * shape[1], dtype=torch.bool, device=row.device)
+        return flat.index_fill_(0, positions, True).view(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +69,8 @@ class TrainingGraph:
     keys: Ids
     """(source, directed relation, target) of every edge in both directions as one number, sorted."""
     device_keys: Int[Tensor, " key"]
+    """The same on the device."""
     tokens: Int[Tensor, "node slot"]
-    slots: TargetSlots
     edges: TwoWayEdges | None
 
     @classmethod
@@ -72,14 +87,18 @@ class TrainingGraph:
         if gnn:
             columns = (torch.from_numpy(column) for column in triples)
             edges = TwoWayEdges.of(*columns, size=(len(nodes), num_relations), device=device)
-        slots = TargetSlots.of(tokens, triples, device)
         on_device = (torch.from_numpy(keys).to(device), torch.from_numpy(tokens).to(device))
-        return cls(len(nodes), num_relations, triples, keys, *on_device, slots, edges)
+        return cls(len(nodes), num_relations, triples, keys, *on_device, edges)
 
     @property
     def num_triples(self) -> int:
         """Edges, each counted once."""
         return len(self.triples[0])
+
+    @cached_property
+    def slots(self) -> TargetSlots:
+        """Which tokens each triple gives to its ends; found when first asked for."""
+        return TargetSlots.of(self.tokens.cpu().numpy(), self.triples, self.tokens.device)
 
     def batch(self, numbers: Ids, *, share: slice = slice(None), all_answers: bool = False) -> LinkBatch:
         """The links of some triples, of which `share` is this process's part; every other row is read backwards."""
@@ -87,18 +106,19 @@ class TrainingGraph:
         backwards = np.arange(len(numbers)) % 2 == 1
         sources, targets = np.where(backwards, tails, heads)[share], np.where(backwards, heads, tails)[share]
         directed = np.where(backwards, inverse_relation(relations), relations)[share]
-        answers = self._answers(sources * self.num_relations + directed) if all_answers else np.empty(0, np.int64)
-        columns = upload([sources, directed, targets, answers, np.unique(numbers)], self.tokens.device)
-        return LinkBatch(self, (share, len(numbers)), *columns)
+        own = (backwards.astype(np.int64)[share], numbers[share])
+        answers = [column[own] for column in self._answers] if all_answers else [np.empty(0, np.int64)] * 2
+        columns = upload([sources, directed, targets, *answers, np.unique(numbers)], self.tokens.device)
+        return LinkBatch(self, (share, len(numbers)), int(answers[1].sum()), *columns)
 
-    def _answers(self, prefixes: Ids) -> Ids:
-        """Positions of all true tails of each row in the flattened matrix [row, node]."""
+    @cached_property
+    def _answers(self) -> tuple[Ids, Ids]:
+        """For each triple in both readings [way, triple]: where its true tails begin among the keys, and how many."""
+        heads, relations, tails = self.triples
+        sources, directed = np.stack([heads, tails]), np.stack([relations, inverse_relation(relations)])
+        prefixes = sources * self.num_relations + directed
         start = np.searchsorted(self.keys, prefixes * self.num_nodes)
-        lengths = np.searchsorted(self.keys, (prefixes + 1) * self.num_nodes) - start
-        rows = np.repeat(np.arange(len(prefixes)), lengths)
-        places = np.arange(len(rows)) + np.repeat(start - (np.cumsum(lengths) - lengths), lengths)
-        positions: Ids = rows * self.num_nodes + self.keys[places] % self.num_nodes
-        return positions
+        return start, np.searchsorted(self.keys, (prefixes + 1) * self.num_nodes) - start
 
 
 @dataclass(frozen=True, eq=False)
