@@ -26,7 +26,7 @@ from unseen.benchmark.published import import_dataset
 from unseen.benchmark.split import inductive_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary
-from unseen.methods.nodepiece_qe import NodePieceQe
+from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
 from unseen.nn.tokens import NearestAnchors, Neighbours, RelationTokens, select_anchors
 from unseen.training.config import NodePieceQeConfig, from_mapping
 from unseen.training.link_batches import LinkSource
@@ -87,6 +87,24 @@ def measure_tokens(share: float) -> None:
         seconds=round(of_neighbours + of_anchors + of_nearest + of_relations, 2),
         parts={"neighbours": of_neighbours, "anchors": of_anchors, "nearest": of_nearest, "relations": of_relations},
     )
+
+
+def measure_growth(share: float) -> None:
+    """Seconds until a share of 10,000 new entities and 100,000 new edges can be asked about, without training."""
+    entities, triples = int(2.5e6 * share), int(17e6 * share)
+    graph, random = random_graph(entities, 512, triples), np.random.default_rng(1)
+    neighbours = Neighbours.along(graph.heads, graph.tails, entities)
+    names = [str(node) for node in select_anchors(neighbours, int(20_000 * share))]
+    shape = Architecture(dim=100, hidden_dim=200, encoder="concat", anchors_per_node=20)
+    method = NodePieceQe(graph.vocabulary.relations.keys.to_pylist(), shape, anchor_names=names).eval()
+    _, opening = timed(lambda: method.opened(graph))
+    limits = (int(10_000 * share), 512, entities)
+    columns = [random.integers(limit, size=int(100_000 * share)).tolist() for limit in limits]
+    added = [(f"new {head}", str(relation), str(tail)) for head, relation, tail in zip(*columns, strict=True)]
+    grown, extending = timed(lambda: graph.extended_with(added))
+    _, growing = timed(lambda: method.opened(grown))
+    line = {"open": opening, "extend the graph": extending, "open the grown graph": growing}
+    show(benchmark="nodepiece-qe growth", share_of_wikikg=share, new_edges=len(added), seconds=line)
 
 
 def measure_steps(dataset: Dataset, settings: dict[str, Any], count: int, profile: bool) -> None:
@@ -215,6 +233,7 @@ def main() -> None:
     dataset = small if options.dataset is None else _opened(options.dataset)
     if options.tokens and options.dataset is None:
         measure_tokens(options.tokens)
+        measure_growth(options.tokens)
     if options.speed_steps:
         measure_steps(dataset, settings, options.speed_steps, options.profile)
         measure_vectors(dataset, settings)

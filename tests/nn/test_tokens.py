@@ -126,7 +126,7 @@ def test_anchors_after_growth_are_those_from_scratch(seed: int) -> None:
     after = Neighbours.along(grown_edges[:, 0], grown_edges[:, 2], NODES + 3)
     old = NearestAnchors.of(before, np.where(anchors < NODES, anchors, -1), 3)
     kept = old.anchors.copy()
-    found, changed = old.after(after, anchors, np.array([NODES, NODES + 1, 1, 2, 30, 57, 58]))
+    found, changed = old.after(after, anchors, grown_edges[60:, 0], grown_edges[60:, 2])
     scratch = NearestAnchors.of(after, anchors, 3)
     assert as_pairs(found) == as_pairs(scratch)
     assert np.array_equal(old.anchors, kept), "the old table is left as it was"

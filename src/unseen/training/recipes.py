@@ -92,8 +92,7 @@ def _large_batch(row: Row, gnn: bool, triples: int) -> dict[str, Any]:
         "schedule": "cosine",
         "warmup": 200,
         "validate_every": 500,
-        "hidden_targets": 1.0 if gnn else 0.0,
-        "dropout": 0.1 if gnn else 0.0,
+        "hidden_targets": 1.0,
     }
 
 

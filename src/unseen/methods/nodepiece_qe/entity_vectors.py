@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -37,9 +38,20 @@ class EntityVectors:
 
     def towards(self, heads: Int[Tensor, " row"], relations: Int[Tensor, " row"]) -> Float[Tensor, "row dim"]:
         """Where each head and directed relation of the graph lead; a relation the model never saw is an error."""
-        numbers = self.relations.known(relations.cpu().numpy().astype(np.int64))
-        chosen = self.relation_vectors[torch.from_numpy(numbers).to(self.device)]
+        if not self._knows_all:
+            self.relations.known(relations.cpu().numpy().astype(np.int64))
+        chosen = self.relation_vectors[self._numbers[relations.to(self.device).long()]]
         return self.scorer.towards(self.vectors[heads.to(self.device).long()].float(), chosen)
+
+    @cached_property
+    def _numbers(self) -> Int[Tensor, " directed"]:
+        """The model's directed relations of the graph's, on the device."""
+        return torch.from_numpy(self.relations.numbers).to(self.device)
+
+    @cached_property
+    def _knows_all(self) -> bool:
+        """Whether the model knows every relation of the graph, so that nothing has to be looked at on the host."""
+        return bool((self.relations.numbers >= 0).all())
 
     def block(self, towards: Float[Tensor, "row dim"], start: int, stop: int) -> Float[Tensor, "row block"]:
         """The logit of every entity from `start` to before `stop`."""

@@ -93,12 +93,12 @@ class Tokeniser:
         count = len(old.columns[0])
         changed = np.zeros(graph.num_entities, bool)
         changed[old.num_entities :] = True
-        touched = np.unique(np.concatenate([graph.heads[count:], graph.tails[count:]]))
-        changed[touched] = True
+        added = (graph.heads[count:], graph.tails[count:])
+        changed[np.concatenate(added)] = True
         nearest = old.nearest
         if nearest is not None:
             neighbours = Neighbours.along(graph.heads, graph.tails, graph.num_entities)
-            nearest, nearer = nearest.after(neighbours, anchor_entities, touched)
+            nearest, nearer = nearest.after(neighbours, anchor_entities, *added)
             changed[nearer] = True
         rows = np.flatnonzero(changed)
         tokens = np.empty((graph.num_entities, self.slots), np.int32)

@@ -122,12 +122,18 @@ def _keep_smallest(best, count, most, value):
 
 @compiled
 @no_type_check
-def settle_anchors(queue, waits, offsets, neighbours, anchors, distances, changed):
-    """Let nodes pass on what they know until nobody learns anything new; shorter ways only ever come in.
+def settle_anchors(sources, targets, offsets, neighbours, anchors, distances, changed):
+    """Let the ends of new edges tell each other, then all who learned something their neighbours, until nobody does.
 
-    `queue` holds the nodes to begin with; `waits` marks them.
+    `changed` marks who has news to begin with, and in the end who learned anything.
     """
-    pending = list(queue)
+    for edge in range(len(sources)):
+        if _learn(sources[edge], targets[edge], anchors, distances):
+            changed[targets[edge]] = True
+        if _learn(targets[edge], sources[edge], anchors, distances):
+            changed[sources[edge]] = True
+    waits = changed.copy()
+    pending = list(np.flatnonzero(changed))
     place = 0
     while place < len(pending):
         node = pending[place]

@@ -53,19 +53,16 @@ class NearestAnchors:
         return found
 
     def after(
-        self, neighbours: Neighbours, anchor_nodes: NDArray[Any], touched: NDArray[Any]
+        self, neighbours: Neighbours, anchor_nodes: NDArray[Any], sources: NDArray[Any], targets: NDArray[Any]
     ) -> tuple[NearestAnchors, NDArray[np.int64]]:
-        """The same on a graph that has grown by edges at the `touched` nodes, and which rows are new or changed."""
+        """The same on a graph that has grown by edges from `sources` to `targets`, and which rows are new or others."""
         found = self._grown(neighbours.num_nodes)
-        changed, is_touched = np.zeros((2, neighbours.num_nodes), bool)
-        is_touched[touched] = True
+        changed = np.zeros(neighbours.num_nodes, bool)
         changed[len(self.anchors) :] = True
-        for number in np.flatnonzero((anchor_nodes >= 0) & (is_touched | changed)[anchor_nodes]):
-            node = anchor_nodes[number]
-            changed[node] |= loops.take(found.anchors[node], found.distances[node], number, 0)
+        for number in np.flatnonzero((anchor_nodes >= 0) & changed[anchor_nodes]):  # anchors that are new here
+            loops.take(found.anchors[anchor_nodes[number]], found.distances[anchor_nodes[number]], number, 0)
         operands = (neighbours.offsets, neighbours.of, found.anchors, found.distances, changed)
-        if len(touched):
-            loops.settle_anchors(np.unique(touched).astype(np.int64), is_touched, *operands)
+        loops.settle_anchors(sources, targets, *operands)
         return found, np.flatnonzero(changed)
 
     @classmethod
