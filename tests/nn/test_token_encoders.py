@@ -31,7 +31,8 @@ def test_sums_by_direction_go_through_fixed_projections() -> None:
         ]
         mixed = encoder.projections[0](sums[0]) + encoder.projections[1](sums[1])
         assert torch.allclose(found[node], encoder.perceptron(mixed)[0], atol=1e-5)
-    trained = {name for name, weight in encoder.named_parameters() if weight.requires_grad}
+    trained = {name for name, _ in encoder.named_parameters()}
+    assert len(encoder.state_dict()) == len(trained) + 8, "projections are kept too"
     assert trained == {f"perceptron.{layer}.{kind}" for layer in ("first", "second") for kind in ("weight", "bias")}
 
 

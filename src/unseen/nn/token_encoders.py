@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import embedding, embedding_bag, pad
+from torch.nn.functional import embedding, embedding_bag, linear, pad
 
 from unseen.nn.dropout import dropout
 
@@ -43,12 +43,30 @@ class Perceptron(nn.Module):
         return outputs
 
 
+class FixedPerceptron(nn.Module):
+    """A random perceptron that is kept with a model's weights, but is none of them."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        made = Perceptron(dim, dim, dim)
+        for layer, place in ((made.first, "first"), (made.second, "second")):
+            self.register_buffer(f"{place}_weight", layer.weight.detach())
+            self.register_buffer(f"{place}_bias", layer.bias.detach())
+
+    def forward(self, values: Float[Tensor, "row dim"]) -> Float[Tensor, "row dim"]:
+        """Both layers."""
+        return linear(torch.relu(linear(values, *self._layer("first"))), *self._layer("second"))
+
+    def _layer(self, place: str) -> tuple[Tensor, Tensor]:
+        return self.get_buffer(f"{place}_weight"), self.get_buffer(f"{place}_bias")
+
+
 class RandomProjectionEncoder(nn.Module):
     """Sums of tokens by direction, through fixed random projections, then a learned MLP."""
 
     def __init__(self, dim: int, dropout_rate: float = 0.0) -> None:
         super().__init__()
-        self.projections = nn.ModuleList(Perceptron(dim, dim, dim) for _ in range(2)).requires_grad_(False)
+        self.projections = nn.ModuleList(FixedPerceptron(dim) for _ in range(2))
         self.perceptron = Perceptron(dim, dim, dim, dropout_rate)
 
     def forward(

@@ -60,8 +60,8 @@ def materialise(
 
 def state_of(model: NodePieceQe) -> State:
     """Numbers that change whenever the weights, their device or the storage of vectors do."""
-    sums = [weight.detach().double().sum() for weight in model.parameters()]
-    squares = [weight.detach().double().square().sum() for weight in model.parameters()]
+    weights = [weight.detach().double() for weight in model.state_dict().values()]
+    sums, squares = [weight.sum() for weight in weights], [weight.square().sum() for weight in weights]
     return (str(model.device), model.storage, *torch.stack([*sums, *squares]).tolist())
 
 
