@@ -125,7 +125,7 @@ class NodePieceQe(nn.Module):
             found, relations = self.encode(tokens[torch.cat(needed)], None, None, generator)
             sources, targets, others = torch.split(found, [len(part) for part in needed])
             others = others.view(*drawn.shape, -1)
-        towards = self.scorer.towards(sources, relations[batch.relations])
+        towards = self.scorer.towards(sources, relations.index_select(0, batch.relations))
         return self._held_against(batch, towards, targets, others, drawn)
 
     def encode(
