@@ -60,7 +60,7 @@ class TrainingConfig:
     weight_decay: float = setting(0.0, "Shrinking of weights, apart from the gradient (AdamW).", NOT_NEGATIVE)
     clip_norm: float = setting(0.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
     average: float = setting(
-        0.0, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
+        0.999, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
     )
     seed: int = setting(0, "Of weights, batches and dropout.", NOT_NEGATIVE)
     validate_every: int = setting(500, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
@@ -102,10 +102,7 @@ class GnnQeConfig(TrainingConfig):
     message: str = setting(
         "distmult", "How messages are made: distmult, transe, rotate.", one_of("distmult", "transe", "rotate")
     )
-    relation_rank: int = setting(
-        0, "Rank of what a query's relation does to the vectors of others; 0 is a full matrix each.", NOT_NEGATIVE
-    )
-    relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
+    relation_dropout: float = setting(0.3, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
     traversal_dropout: float = setting(0.5, "Probability that an edge on a walk to an answer is hidden.", SHARE)
     edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
     temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
@@ -130,6 +127,9 @@ class NodePieceQeConfig(TrainingConfig):
     batch_size: int = setting(256, "Triples in a step, over all processes.", POSITIVE)
     steps: int = setting(400_477, "Steps in all.", POSITIVE)
     learning_rate: float = setting(1e-4, "Of Adam.", POSITIVE)
+    average: float = setting(
+        0.0, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
+    )
     validate_every: int = setting(2000, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
     validation_queries: int = setting(1000, "Queries a type in a validation, always the same ones.", POSITIVE)
     validation_types: tuple[str, ...] = setting(("1p",), "Types of queries in a validation; it learns from 1p alone.")
@@ -165,7 +165,7 @@ CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig, "nodepiece-qe
 """The settings of each trainable method, by its name."""
 
 FIXED = (
-    *("layers", "dim", "hidden_dim", "message", "relation_rank", "batch_size", "seed", "types", "type_weights"),
+    *("layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
     *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer"),
 )
 """What cannot change when a run is resumed."""

@@ -25,6 +25,7 @@ from unseen.training.distributed import Workers
 from unseen.training.errors import ConfigError, Diverged
 from unseen.training.event_log import EventLog
 from unseen.training.interrupts import StopWish, catching_interrupts
+from unseen.training.randomness import seeded
 from unseen.training.schedule import learning_rate
 from unseen.training.trainable import batch_source
 
@@ -100,9 +101,9 @@ class Trainer:
     def _step(self, prepared: Any, wants_stop: bool) -> tuple[Any, bool]:
         """One step; the prepared batch of the next one, and whether any process wants to stop."""
         begin, step = time.monotonic(), self.progress.step
-        generator = torch.Generator(self.method.device).manual_seed(seed_of(self.config.seed, step))
-        loss = self.method.losses(prepared, generator).sum() / self.config.batch_size
-        loss.backward()  # type: ignore[no-untyped-call]
+        with seeded(self.method.device, seed_of(self.config.seed, step)) as generator:
+            loss = self.method.losses(prepared, generator).sum() / self.config.batch_size
+            loss.backward()  # type: ignore[no-untyped-call]
         following = self._prepared(step + 1)
         reduced = self.workers.add_up(torch.stack([loss.detach(), loss.new_tensor(float(wants_stop))]))
         value, stops = reduced.tolist()

@@ -78,7 +78,6 @@ def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: boo
         config.layers,
         config.hidden_dim,
         config.message,  # type: ignore[arg-type]
-        config.relation_rank,
         config.relation_dropout,
     )
     answering = Answering(known_facts, config.ceiling, config.sharpness)
