@@ -92,7 +92,6 @@ def _large_batch(row: Row, gnn: bool, triples: int) -> dict[str, Any]:
         "schedule": "cosine",
         "warmup": 200,
         "validate_every": 500,
-        "hidden_targets": 1.0,
         "average": 0.999,
     }
 
