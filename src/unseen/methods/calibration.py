@@ -131,6 +131,10 @@ class CalibratedExecution(Execution):
             self._sets[query] = found
         return found
 
+    def best_bindings(self, query: Query, entity: int) -> dict[str, tuple[int, float]]:
+        """What the method itself says; inner variables keep their memberships."""
+        return self._execution.best_bindings(query, entity)
+
     def expected_count(self, query: Query) -> float:
         """How many of the graph's connected entities are answers, by expectation."""
         candidates = torch.from_numpy(self.graph.connected_entities.astype(np.int64))
