@@ -91,17 +91,20 @@ class Atoms:
         """For some rows: the head's membership joined with that of the link to every entity of the block."""
         link = self.scales.apply_(self.links.logits(self.towards[rows], start, stop), rows)
         heads = self.heads[rows].unsqueeze(1)
-        if self.keys is not None:
-            link = self._with_known_(link, self.keys[rows], start, stop)
-        return link.mul_(heads) if self.logic is PRODUCT else self.logic.both(link, heads)
+        if self.keys is None:
+            return self._joined(link, heads, 1.0)
+        row, place = self.links.facts.observed.tails(self.keys[rows], start, stop)
+        known = (row, place)
+        certain = self.logic.both(1 - KNOWN_SPREAD * (1 - link[known]), heads[row, 0])
+        joined = self._joined(link, heads, self.options.ceiling)
+        joined[known] = certain
+        return joined
 
-    def _with_known_(self, link: Tensor, keys: Tensor, start: int, stop: int) -> Tensor:
-        row, place = self.links.facts.observed.tails(keys, start, stop)
-        known = row * (stop - start) + place
-        flat = link.reshape(-1)
-        certain = 1 - KNOWN_SPREAD * (1 - flat[known])
-        flat.mul_(self.options.ceiling)[known] = certain
-        return flat.view_as(link)
+    def _joined(self, link: Tensor, heads: Tensor, ceiling: float) -> Tensor:
+        """Memberships of links, at most `ceiling`, joined with those of their heads; product logic takes one pass."""
+        if self.logic is PRODUCT:
+            return link.mul_(ceiling * heads)
+        return self.logic.both(link.mul_(ceiling) if ceiling < 1 else link, heads)
 
     def _rows(self, first: int, last: int, head: int, end: int) -> Tensor | slice:
         """The rows of some projections, of some of their heads."""

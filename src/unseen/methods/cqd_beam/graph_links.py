@@ -20,8 +20,8 @@ from unseen.graph import KnowledgeGraph
 from unseen.logic.protocols import LinkScores
 from unseen.methods.cqd_beam.observed_links import ObservedLinks
 
-MOST_CELLS = {"cpu": 1 << 20, "cuda": 1 << 28}
-"""(row, entity) memberships computed at once: 4 MB on the CPU, to stay in its caches; 1 GB on a GPU."""
+MOST_CELLS = {"cpu": 1 << 23, "cuda": 1 << 28}
+"""(row, entity) memberships computed at once: 32 MB on the CPU, 1 GB on a GPU."""
 SMALLEST_BLOCK = {"cpu": 1 << 13, "cuda": 1 << 16}
 """Entities of a block at the least: below, a matrix product is not worth its call."""
 
