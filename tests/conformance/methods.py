@@ -51,14 +51,15 @@ class Estimated:
         return self.method.estimate(graph, queries).stacked(queries)
 
 
-def gnn_qe(**options: bool) -> Answerer:
+def gnn_qe(*, known_facts: bool = True) -> Answerer:
     """An untrained network with the same random weights each time."""
     import torch
 
-    from unseen.methods.gnn_qe import Architecture, GnnQe
+    from unseen.methods.gnn_qe import Answering, Architecture, GnnQe
 
     torch.manual_seed(0)
-    return GnnQe(RELATION_NAMES, Architecture(dim=4, num_layers=2, hidden_dim=4), **options).eval()
+    shape = Architecture(dim=4, num_layers=2, hidden_dim=4)
+    return GnnQe(RELATION_NAMES, shape, answering=Answering(known_facts)).eval()
 
 
 def reloaded_weights(method: Answerer, folder: Path) -> Answerer:
@@ -66,7 +67,7 @@ def reloaded_weights(method: Answerer, folder: Path) -> Answerer:
     from safetensors.torch import load_model, save_model
 
     save_model(method, folder / "weights.safetensors")
-    other = gnn_qe(known_facts=method.known_facts)
+    other = gnn_qe(known_facts=method.answering.known_facts)
     for weights in other.parameters():
         weights.data.zero_()
     load_model(other, folder / "weights.safetensors")

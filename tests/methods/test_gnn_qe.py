@@ -15,7 +15,7 @@ from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.execute import execute
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers
-from unseen.methods.gnn_qe import Architecture, GnnQe, Objective
+from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
 from unseen.methods.gnn_qe.training_batch import ReadyPlan
 from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
@@ -48,7 +48,7 @@ def some_queries(graph: KnowledgeGraph, seed: int = 0, each: int = 2) -> list[Qu
 
 def model(known_facts: bool = False, **objective: float) -> GnnQe:
     torch.manual_seed(0)
-    return GnnQe(NAMES, SMALL, Objective(**objective), known_facts=known_facts)
+    return GnnQe(NAMES, SMALL, Objective(**objective), answering=Answering(known_facts=known_facts, sharpness=1.0))
 
 
 def true_answers(graph: KnowledgeGraph, queries: list[Query]) -> list[np.ndarray]:

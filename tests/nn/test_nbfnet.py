@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from unseen.nn.kernels import EdgeViews, Statistics, relational_statistics
+from unseen.nn.kernels import EdgeViews, relational_statistics
 from unseen.nn.nbfnet import NBFNet
-from unseen.nn.relational_conv import NodeScales, RelationalConv, node_features
+from unseen.nn.relational_conv import RelationalConv, node_scales
 
 NODES, RELATIONS, EDGES, BATCH, DIM = 12, 6, 40, 5, 4
 
@@ -79,7 +79,7 @@ def test_a_layer_is_the_linear_map_of_all_thirteen_features() -> None:
     edges = views(random_edges())
     x, boundary = torch.randn(2, NODES, BATCH, DIM, dtype=torch.float64)
     relation = torch.randn(RELATIONS, BATCH, DIM, dtype=torch.float64)
-    scales = NodeScales.of(edges, None, torch.float64)
+    scales = node_scales(edges, None, torch.float64)
     found = relational_statistics(edges, x, relation, boundary)
     mean = found.sum * scales.inverse_degree
     deviation = (found.square_sum * scales.inverse_degree - mean**2).clamp(min=1e-6).sqrt()
@@ -91,22 +91,11 @@ def test_a_layer_is_the_linear_map_of_all_thirteen_features() -> None:
 
 def test_scales_are_one_in_the_mean_and_count_the_boundary() -> None:
     edges = views(random_edges())
-    scales = NodeScales.of(edges, None, torch.float64)
+    scales = node_scales(edges, None, torch.float64)
     degree = torch.bincount(edges.by_target.target, minlength=NODES)
     assert torch.allclose(scales.inverse_degree.flatten(), 1 / (degree + 1).double())
     assert float(scales.amplification.mean()) == pytest.approx(1)
     assert torch.allclose(scales.attenuation * scales.amplification.clamp(min=1e-2), torch.ones(NODES, 1, 1).double())
-
-
-def test_the_features_have_the_right_gradients() -> None:
-    generator = torch.Generator().manual_seed(0)
-    x, total, maximum, minimum = torch.randn(4, 3, 2, DIM, dtype=torch.float64, generator=generator)
-    squares = total**2 + torch.rand(3, 2, DIM, dtype=torch.float64, generator=generator)
-    inverse_degree = torch.tensor([1.0, 0.5, 0.25], dtype=torch.float64).view(3, 1, 1)
-    inputs = [tensor.requires_grad_() for tensor in (x, total, squares, maximum, minimum)]
-    assert torch.autograd.gradcheck(
-        lambda *given: node_features(given[0], Statistics(*given[1:]), inverse_degree), inputs
-    )
 
 
 def test_every_weight_gets_a_gradient(network: NBFNet, sets: Tensor) -> None:

@@ -6,7 +6,8 @@
 | Goedel | min(a, b) | max(a, b) |
 | Lukasiewicz | max(0, a + b - 1) | min(1, a + b) |
 
-Negation is 1 - a in all three. On memberships that are 0 or 1 they all agree with Boolean logic.
+Negation is 1 - a in all three, or 1 - aˢ with a sharpness s above 1: then only what is all but certain is excluded. On
+memberships that are 0 or 1 they all agree with Boolean logic.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Logic:
     name: str
     both: Pairwise
     either: Pairwise
+    sharpness: float = 1.0
 
     def conjunction(self, parts: Sequence[Tensor]) -> Tensor:
         """Membership in all parts."""
@@ -39,7 +41,7 @@ class Logic:
 
     def negation(self, part: Tensor) -> Tensor:
         """Membership in the complement."""
-        return 1 - part
+        return 1 - (part if self.sharpness == 1 else part**self.sharpness)
 
 
 PRODUCT = Logic("product", lambda a, b: a * b, lambda a, b: a + b - a * b)

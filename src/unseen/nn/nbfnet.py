@@ -19,26 +19,30 @@ from torch import Tensor, nn
 
 from unseen.nn.kernels import EdgeViews
 from unseen.nn.kernels.definitions import Message
-from unseen.nn.relational_conv import NodeScales, RelationalConv
+from unseen.nn.relational_conv import RelationalConv, node_scales
 
 
 class NBFNet(nn.Module):
     """Logits of membership in the projection of fuzzy sets of nodes."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         num_relations: int,
         dim: int = 32,
         num_layers: int = 4,
         hidden_dim: int = 64,
         message: Message = "distmult",
+        *,
+        relation_rank: int = 0,
+        relation_dropout: float = 0.0,
     ) -> None:
         """For `num_relations` directed relations; `hidden_dim` is the width of the output's hidden layer."""
         super().__init__()
         self.num_relations, self.dim = num_relations, dim
         self.query = nn.Embedding(num_relations, dim)
         self.layers = nn.ModuleList(RelationalConv(dim, message) for _ in range(num_layers))
-        self.relation_maps = nn.ModuleList(nn.Linear(dim, num_relations * dim) for _ in range(num_layers))
+        self.relation_maps = nn.ModuleList(_relation_map(dim, num_relations, relation_rank) for _ in range(num_layers))
+        self.relation_dropout = nn.Dropout(relation_dropout)
         self.readout = Readout(dim, hidden_dim)
 
     def forward(
@@ -51,7 +55,7 @@ class NBFNet(nn.Module):
         """The logits of what `relations[i]` leads to from column i of `sets`; edges outside the mask do not exist."""
         query = self.query(relations)
         boundary = sets.unsqueeze(-1) * query
-        scales = NodeScales.of(edges, edge_mask, boundary.dtype)
+        scales = node_scales(edges, edge_mask, boundary.dtype)
         state = boundary
         for layer, relation_map in zip(self.layers, self.relation_maps, strict=True):
             relation = self._relation_vectors(relation_map, query)
@@ -63,7 +67,15 @@ class NBFNet(nn.Module):
         self, relation_map: nn.Module, query: Float[Tensor, "batch dim"]
     ) -> Float[Tensor, "relation batch dim"]:
         vectors: Tensor = relation_map(query).view(len(query), self.num_relations, self.dim)
-        return vectors.transpose(0, 1).contiguous()
+        dropped: Tensor = self.relation_dropout(vectors)
+        return dropped.transpose(0, 1).contiguous()
+
+
+def _relation_map(dim: int, num_relations: int, rank: int) -> nn.Module:
+    """From the query's vector to those of all relations: W q + b, or U V q + b with a small rank."""
+    if rank == 0:
+        return nn.Linear(dim, num_relations * dim)
+    return nn.Sequential(nn.Linear(dim, rank, bias=False), nn.Linear(rank, num_relations * dim))
 
 
 class Readout(nn.Module):

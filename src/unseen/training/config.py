@@ -27,6 +27,7 @@ Config = TypeVar("Config", bound="TrainingConfig")
 
 POSITIVE: Check = ("positive", lambda value: value > 0)
 NOT_NEGATIVE: Check = ("zero or more", lambda value: value >= 0)
+BELOW_ONE: Check = ("at least 0 and below 1", lambda value: 0 <= value < 1)
 SHARE: Check = ("between 0 and 1", lambda value: 0 <= value <= 1)
 
 TRAINED_TYPES = ("1p", "2p", "3p", "2i", "3i", "2in", "3in", "inp", "pin", "pni")
@@ -58,6 +59,9 @@ class TrainingConfig:
     warmup: int = setting(0, "Steps in which it rises from zero.", NOT_NEGATIVE)
     weight_decay: float = setting(0.0, "Shrinking of weights, apart from the gradient (AdamW).", NOT_NEGATIVE)
     clip_norm: float = setting(0.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
+    average: float = setting(
+        0.0, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
+    )
     seed: int = setting(0, "Of weights, batches and dropout.", NOT_NEGATIVE)
     validate_every: int = setting(500, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
     validation_queries: int = setting(100, "Queries a type in a validation, always the same ones.", POSITIVE)
@@ -96,16 +100,22 @@ class GnnQeConfig(TrainingConfig):
     message: str = setting(
         "distmult", "How messages are made: distmult, transe, rotate.", one_of("distmult", "transe", "rotate")
     )
+    relation_rank: int = setting(
+        0, "Rank of what a query's relation does to the vectors of others; 0 is a full matrix each.", NOT_NEGATIVE
+    )
+    relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
     traversal_dropout: float = setting(0.5, "Probability that an edge on a walk to an answer is hidden.", SHARE)
     edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
     temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
+    ceiling: float = setting(0.9, "Answering: the largest membership of what no observed edge supports.", SHARE)
+    sharpness: float = setting(10.0, "Answering: not a is 1 - a to this power; 1 is the paper's.", POSITIVE)
     memory_gib: float = setting(0.0, "Memory for one projection; 0 is half of the GPU, or 8 on the CPU.", NOT_NEGATIVE)
 
 
 CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig}
 """The settings of each trainable method, by its name."""
 
-FIXED = ("layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights")
+FIXED = ("layers", "dim", "hidden_dim", "message", "relation_rank", "batch_size", "seed", "types", "type_weights")
 """What cannot change when a run is resumed."""
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from unseen.evaluation.evaluator import Options, evaluate
+from unseen.training.averaging import WeightAverage
 from unseen.training.batches import Batches, seed_of
 from unseen.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights, write_json
 from unseen.training.config import parsed_weights
@@ -75,6 +76,7 @@ class Trainer:
         )
         fused = method.device.type == "cuda"
         self.optimizer = torch.optim.AdamW(method.parameters(), weight_decay=config.weight_decay, fused=fused)
+        self.average = WeightAverage(self.optimizer, config.average)
         self.progress = load_checkpoint(folder.path, method, self.optimizer) or Progress()
 
     def run(self, minutes: float | None = None) -> Outcome:
@@ -125,6 +127,7 @@ class Trainer:
             group["lr"] = learning_rate(self.config, step)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
+        self.average.update(step + 1)
         return norm
 
     def _prepared(self, step: int) -> Any:
@@ -143,6 +146,12 @@ class Trainer:
         """Measure on the fixed sample; keep the weights if they are the best so far."""
         if not self.dataset.tables["valid"]:
             return
+        self.method.eval()
+        with self.average.shown():
+            self._validate_shown()
+        self.method.train()
+
+    def _validate_shown(self) -> None:
         begin = time.monotonic()
         values = torch.zeros(1, dtype=torch.float64, device=self.method.device)
         result: Result | None = None

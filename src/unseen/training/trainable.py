@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from unseen.methods.gnn_qe import Architecture, GnnQe, Objective
+from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
 from unseen.training.config import GnnQeConfig, TrainingConfig
 from unseen.training.errors import ConfigError
 
@@ -60,8 +60,16 @@ def make_method(config: TrainingConfig, relation_names: Sequence[str], *, known_
     if not isinstance(config, GnnQeConfig):
         raise ConfigError(f"no method is trained with {type(config).__name__}")
     memory = int(config.memory_gib * 2**30) or None
-    shape = Architecture(config.dim, config.layers, config.hidden_dim, config.message)  # type: ignore[arg-type]
+    shape = Architecture(
+        config.dim,
+        config.layers,
+        config.hidden_dim,
+        config.message,  # type: ignore[arg-type]
+        config.relation_rank,
+        config.relation_dropout,
+    )
+    answering = Answering(known_facts, config.ceiling, config.sharpness)
     objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        return GnnQe(relation_names, shape, objective, known_facts=known_facts, memory=memory)
+        return GnnQe(relation_names, shape, objective, answering=answering, memory=memory)

@@ -13,7 +13,7 @@ answer, 18 a layer to learn; rows are split, and computed again for the gradient
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,6 +27,7 @@ from torch.utils.checkpoint import checkpoint
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
+from unseen.methods.gnn_qe.captured import Recordings
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
 from unseen.methods.gnn_qe.training_batch import TrainingBatch
@@ -52,6 +53,9 @@ class Architecture:
     num_layers: int = 4
     hidden_dim: int = 64
     message: Message = "distmult"
+    relation_rank: int = 0
+    """Of the map from the query's relation to the vectors of all relations; 0 is full, as in the paper."""
+    relation_dropout: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,18 @@ class Objective:
     """Of the softmax that weighs negatives; small means that only the hardest count."""
 
 
+@dataclass(frozen=True)
+class Answering:
+    """How a trained network answers; what is best is chosen on validation queries."""
+
+    known_facts: bool = True
+    """Whether projections follow observed edges too."""
+    ceiling: float = CEILING
+    """Then, the largest membership of what is only predicted."""
+    sharpness: float = 10.0
+    """Of negation: the network is trained to find every answer, so its memberships are too large to be believed."""
+
+
 class GnnQe(nn.Module):
     """The method: a `Projector`, an `Answerer`, an `Estimator`, and trainable."""
 
@@ -75,18 +91,25 @@ class GnnQe(nn.Module):
         architecture: Architecture | None = None,
         objective: Objective | None = None,
         *,
-        known_facts: bool = True,
+        answering: Answering | None = None,
         memory: int | None = None,
     ) -> None:
-        """For relations of these names; with `known_facts`, answers follow observed edges in every projection too."""
+        """For relations of these names."""
         super().__init__()
         self.relation_names = tuple(relation_names)
         self.architecture, self.objective = architecture or Architecture(), objective or Objective()
-        self.known_facts, self.memory = known_facts, memory
+        self.answering, self.memory = answering or Answering(), memory
         shape = self.architecture
         self.network = NBFNet(
-            2 * len(self.relation_names), shape.dim, shape.num_layers, shape.hidden_dim, shape.message
+            2 * len(self.relation_names),
+            shape.dim,
+            shape.num_layers,
+            shape.hidden_dim,
+            shape.message,
+            relation_rank=shape.relation_rank,
+            relation_dropout=shape.relation_dropout,
         )
+        self._recordings = Recordings()
         self._graphs: WeakKeyDictionary[KnowledgeGraph, dict[torch.device, CompactGraph]] = WeakKeyDictionary()
 
     @property
@@ -115,9 +138,10 @@ class GnnQe(nn.Module):
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The same, and the fuzzy sets of all sub-queries; `methods.calibration` makes probabilities of them."""
-        projector = KnownEdges(self) if self.known_facts else self
+        way = self.answering
+        projector = KnownEdges(self, way.ceiling) if way.known_facts else self
         with torch.no_grad():
-            return execute(projector, graph, queries, LOGIC, self.device)
+            return execute(projector, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
 
     def prepare(
         self,
@@ -165,6 +189,8 @@ class GnnQe(nn.Module):
     def _projected(
         self, compact: CompactGraph, sets: Tensor, relations: Tensor, edge_mask: Tensor | None
     ) -> Float[Tensor, "node row"]:
+        if edge_mask is None and self._recordings.pays_off(self.network, compact, sets.shape[1]):
+            return self._recordings.project(self.network, compact, sets, relations)
         logits: Tensor = self.network(compact.edges, sets, relations, edge_mask)
         return logits.sigmoid()
 
