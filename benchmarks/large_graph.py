@@ -9,6 +9,7 @@ after the other. The same commands of `unseen` work on any TSV or Parquet file o
     python benchmarks/large_graph.py split -o FOLDER        writes FOLDER/dataset, ratio 133 %
     python benchmarks/large_graph.py sample -o FOLDER       1,000 questions of each type without negation
     python benchmarks/large_graph.py heuristic -o FOLDER    the edge-type heuristic, to compare with
+    python benchmarks/large_graph.py oracle -o FOLDER       CQD-Beam with the true chances: the most that can be learned
 
 Without arguments: all of it, at a hundredth of the size, in a temporary folder.
 """
@@ -27,7 +28,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from latent_graph import latent_graph
+from latent_graph import RELATIONS, LatentGraph, latent_graph, num_entities_of
+from latent_oracle import Oracle
 from unseen.benchmark.dataset import Dataset
 from unseen.benchmark.sampling.rules import SplitGraphs
 from unseen.benchmark.sampling.sample import SampleOptions, sample_queries
@@ -38,6 +40,7 @@ from unseen.evaluation.results import EPFO
 from unseen.graph.files.readers import read_graph
 from unseen.graph.files.writers import write_graph
 from unseen.logic.shapes import SHAPES
+from unseen.methods.cqd_beam import BeamOptions, CqdBeam
 from unseen.methods.edge_type import EdgeType
 
 RATIO, SEED = 133, 42
@@ -91,11 +94,22 @@ def heuristic(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     return {"candidates": result.candidates, "hits_at_100": by_type | _average(result)}
 
 
+def oracle(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    dataset = Dataset.open(folder / "dataset")
+    world = LatentGraph(num_entities_of(arguments.scale), RELATIONS, arguments.seed)
+    options = BeamOptions(beam=arguments.beam, scale="softmax")
+    method = CqdBeam(Oracle.of(dataset.observed("test"), world), options)
+    result = evaluate(method, dataset, "test", Options(limit=arguments.limit), name="oracle")
+    by_type = {kind: round(100 * found.metrics.hits_at_100, 2) for kind, found in result.types.items()}
+    return {"candidates": result.candidates, "hits_at_100": by_type | _average(result)}
+
+
 STAGES: dict[str, Callable[[Path, argparse.Namespace], dict[str, Any]]] = {
     "generate": generate,
     "split": split,
     "sample": sample,
     "heuristic": heuristic,
+    "oracle": oracle,
 }
 
 
@@ -117,7 +131,7 @@ def run_stage(name: str, folder: Path, arguments: argparse.Namespace) -> None:
 
 def run_all(folder: Path, arguments: argparse.Namespace) -> None:
     """Every stage in a process of its own, so that each has its own peak of memory."""
-    numbers = ("scale", "seed", "queries", "limit")
+    numbers = ("scale", "seed", "queries", "limit", "beam")
     options = [part for name in numbers for part in (f"--{name}", str(getattr(arguments, name)))]
     for name in STAGES:
         subprocess.run([sys.executable, __file__, name, "-o", str(folder), *options], check=True)
@@ -138,7 +152,8 @@ def main() -> None:
     parser.add_argument("--scale", type=float)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--queries", type=int, default=1000, help="a type, in valid and in test")
-    parser.add_argument("--limit", type=int, default=100, help="queries a type that the heuristic answers")
+    parser.add_argument("--limit", type=int, default=100, help="queries a type that are measured")
+    parser.add_argument("--beam", type=int, default=8)
     arguments = parser.parse_args()
     arguments.scale = arguments.scale or (1.0 if arguments.output else SMALL)
     with tempfile.TemporaryDirectory() as temporary:
