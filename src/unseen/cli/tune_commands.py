@@ -95,6 +95,6 @@ def _summary(options: BeamOptions) -> str:
     """The options in a few words."""
     parts = [options.logic, options.scale]
     parts.append(f"known facts above {options.ceiling:g}" if options.known_facts else "predictions only")
-    if options.negation != 1:
-        parts.append(f"negation x {options.negation:g}")
+    if (options.negation, options.sharpness) != (1, 1):
+        parts.append(f"negation 1 - ({options.negation:g} m)^{options.sharpness:g}")
     return ", ".join(parts)

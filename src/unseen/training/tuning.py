@@ -42,6 +42,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "known_facts": (True, False),
     "ceiling": (0.5, 0.9, 0.99),
     "negation": (0.5, 1.0, 2.0, 4.0),
+    "sharpness": (1.0, 3.0, 10.0),
 }
 """What is tried of every option."""
 MOST_ROUNDS = 3
@@ -210,7 +211,7 @@ def _coordinates(plan: TuningPlan, name: str, links: LinkCalibration | None) -> 
     if links is None and "scale" in tried:
         tried["scale"] = [value for value in tried["scale"] if value != "calibrated"]
     if name in SHAPES and not SHAPES[name].has_negation:
-        tried.pop("negation", None)
+        tried = {option: values for option, values in tried.items() if option not in ("negation", "sharpness")}
     return tried
 
 

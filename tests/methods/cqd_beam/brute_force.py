@@ -43,7 +43,7 @@ class Definition:
                 source = self._value(query.source, head, (*path, 0), assignment)
                 return self._both(source, self.link(head, query.relation, entity))
             case Not():
-                return 1 - min(1, self.options.negation * self.membership(query.part, entity))
+                return 1 - min(1, self.options.negation * self.membership(query.part, entity)) ** self.options.sharpness
         parts = [self._value(part, entity, (*path, place), assignment) for place, part in enumerate(query.children)]
         join = self._both if isinstance(query, And) else self._either
         total = parts[0]

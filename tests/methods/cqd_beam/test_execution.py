@@ -29,7 +29,7 @@ OPTIONS = [
     BeamOptions(beam=0, logic="goedel", ceiling=0.5),
     BeamOptions(beam=0, scale="min-max", known_facts=False, negation=2.5),
     BeamOptions(beam=0, scale="softmax", logic="goedel"),
-    BeamOptions(beam=0, scale="softmax", negation=0.5),
+    BeamOptions(beam=0, scale="softmax", negation=0.5, sharpness=3.0),
 ]
 small_queries = st.one_of(queries(ENTITIES, RELATIONS, 3, safe=False), shaped_queries(ENTITIES, RELATIONS))
 

@@ -21,6 +21,7 @@ from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam
         ({"ceiling": 0.0}, "ceiling"),
         ({"ceiling": 1.5}, "ceiling"),
         ({"negation": 0.0}, "negation must be positive"),
+        ({"sharpness": -1}, "sharpness must be positive"),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], message: str) -> None:

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from unseen.logic.algebra import Anchor, And, Or, Project, Query, walk
 from unseen.logic.execute import Execution, projection_levels
-from unseen.logic.fuzzy import LOGICS
 from unseen.methods.cqd_beam.beams import Beams, RunningTop
 from unseen.methods.cqd_beam.graph_links import GraphLinks
 from unseen.methods.cqd_beam.options import BeamOptions
@@ -29,7 +28,7 @@ class BeamExecution(Execution):
     """The beams of one batch, from which the fuzzy set of each query and sub-query follows."""
 
     def __init__(self, links: GraphLinks, options: BeamOptions, queries: Sequence[Query]) -> None:
-        super().__init__(links.graph, LOGICS[options.logic], links.device)
+        super().__init__(links.graph, options.operators, links.device)
         self.links, self.options, self.queries = links, options, list(dict.fromkeys(queries))
         self.width = min(options.beam or links.num_entities, links.num_entities)
         self.beams = Beams.empty(self.width, links.device)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, get_type_hints
 
 from unseen.errors import UnseenError
 from unseen.logic.algebra import Query
-from unseen.logic.fuzzy import LOGICS
+from unseen.logic.fuzzy import LOGICS, Logic
 from unseen.logic.shapes import SHAPES, shape_of, template_of
 from unseen.methods.calibration import group_of
 from unseen.methods.known_facts import CEILING
@@ -33,7 +33,9 @@ class BeamOptions:
     ceiling: float = CEILING
     """Largest membership of a predicted link beside known facts."""
     negation: float = 1.0
-    """c in the complement 1 - min(1, c m): larger ones exclude what is only half likely."""
+    """c in the complement 1 - min(1, c m)ˢ: larger ones exclude what is only half likely."""
+    sharpness: float = 1.0
+    """s in the same: larger ones exclude only what is all but certain."""
 
     def __post_init__(self) -> None:
         if self.beam < 0:
@@ -44,8 +46,14 @@ class BeamOptions:
             raise UnseenError(f"there is no scale {self.scale!r}; there are {', '.join(SCALES)}")
         if not 0 < self.ceiling <= 1:
             raise UnseenError(f"the ceiling of predictions must lie in (0, 1], not {self.ceiling}")
-        if not self.negation > 0:
-            raise UnseenError(f"the weight of negation must be positive, not {self.negation}")
+        for name in ("negation", "sharpness"):
+            if not getattr(self, name) > 0:
+                raise UnseenError(f"{name} must be positive, not {getattr(self, name)}")
+
+    @property
+    def operators(self) -> Logic:
+        """The logic, with its negation as sharp as asked for."""
+        return replace(LOGICS[self.logic], sharpness=self.sharpness)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

@@ -13,7 +13,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.logic.algebra import Anchor, Project, Query
-from unseen.logic.fuzzy import LOGICS
 from unseen.methods.cqd_beam.atoms import Atoms
 from unseen.methods.cqd_beam.beams import Beams
 from unseen.methods.cqd_beam.expressions import Expressions, leaves_of
@@ -53,7 +52,7 @@ class Stage:
         if len(self.alone):
             parts.append((self.alone.unsqueeze(1) == torch.arange(start, stop, device=self.links.device)).float())
         leaves = parts[0] if len(parts) == 1 else torch.cat(parts)
-        return self.expressions.values(leaves, LOGICS[self.options.logic], self.options.negation)
+        return self.expressions.values(leaves, self.options.operators, self.options.negation)
 
     def _anchored(self, projections: Sequence[Project]) -> list[Atoms]:
         """Projections from one entity each, which is certain."""
