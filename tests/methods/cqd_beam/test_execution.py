@@ -18,8 +18,10 @@ from unseen.errors import QueryRefused, UnseenError
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, bind, walk
 from unseen.logic.shapes import SHAPES
+from unseen.logic.traverse import answers
 from unseen.logic.variables import with_variables
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, VectorLinks, VectorScorer, graph_links
+from unseen.methods.cqd_beam.atoms import KNOWN_SPREAD
 from unseen.methods.cqd_beam.execution import BeamExecution, MixedExecution
 
 ENTITIES, RELATIONS = ("a", "b", "c", "d"), ("p", "q")
@@ -141,6 +143,18 @@ def test_known_facts_come_before_predictions_and_can_be_left_out() -> None:
     assert float(with_facts.sort(descending=True).values[len(set(tails))]) <= 0.9
     others = [entity for entity in graph.connected_entities.tolist() if entity not in tails]
     assert torch.allclose(with_facts[others], 0.9 * without[others])
+
+
+def test_what_the_graph_itself_answers_is_never_lost() -> None:
+    graph, asked = world(num_edges=600)
+    positive = [query for query in asked if not any(isinstance(node, Not) for node in walk(query))]
+    method = CqdBeam(NamedVectors(), BeamOptions(beam=1))
+    for query, row in zip(positive, method.answer(graph, positive), strict=True):
+        known = answers(graph, query).tolist()
+        links = sum(isinstance(node, Project) for node in walk(query))
+        assert float(row[known].min() if len(known) else 1) >= (1 - KNOWN_SPREAD) ** links - 1e-6
+    exact = CqdBeam(NamedVectors(), BeamOptions(beam=0)).answer(graph, positive)
+    assert bool((method.answer(graph, positive) <= exact + 1e-5).all())
 
 
 def test_entities_without_an_edge_are_never_predicted() -> None:

@@ -39,11 +39,15 @@ class BeamExecution(Execution):
         """The memberships of all entities in some queries or sub-queries of the batch, as blocks."""
         return Stage(self.links, self.options, self.beams, queries)
 
+    def answers(self, queries: Sequence[Query]) -> Stage:
+        """The same for queries that are asked for themselves: known answers are never lost."""
+        return self.stage(queries).with_known_answers(queries)
+
     def dense(self, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """The memberships of all entities in some queries, all at once."""
         values = torch.empty(len(queries), self.links.num_entities, device=self.links.device)
         if queries:
-            for start, block in self.stage(queries).blocks():
+            for start, block in self.answers(queries).blocks():
                 values[:, start : start + block.shape[1]] = block
         return values
 

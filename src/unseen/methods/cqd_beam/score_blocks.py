@@ -24,7 +24,7 @@ class BeamScoreBlocks:
         links: GraphLinks,
     ) -> None:
         self.num_queries, self.links = num_queries, links
-        self._stages = [(execution.stage([queries[row] for row in rows]), rows) for execution, rows in executed]
+        self._stages = [(execution.answers([queries[row] for row in rows]), rows) for execution, rows in executed]
 
     def blocks(self) -> Iterator[tuple[int, Float[Tensor, "query block"]]]:
         """The first entity of every block and the scores of its entities."""

@@ -13,10 +13,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.logic.algebra import Anchor, Project, Query
-from unseen.methods.cqd_beam.atoms import Atoms
+from unseen.methods.cqd_beam.atoms import KNOWN_SPREAD, Atoms
 from unseen.methods.cqd_beam.beams import Beams
 from unseen.methods.cqd_beam.expressions import Expressions, leaves_of
 from unseen.methods.cqd_beam.graph_links import GraphLinks
+from unseen.methods.cqd_beam.known_answers import KnownAnswers
 from unseen.methods.cqd_beam.options import BeamOptions
 
 
@@ -32,6 +33,7 @@ class Stage:
         alone = [leaf for leaf in leaves if isinstance(leaf, Anchor)]
         self.atoms = [*self._anchored(anchored), *self._inner(inner, beams)]
         self.alone: Int[Tensor, " anchor"] = self._ids([leaf.entity for leaf in alone])
+        self.known: KnownAnswers | None = None
         self.expressions = Expressions.of(queries, [*anchored, *inner, *alone], links.device)
 
     @property
@@ -52,7 +54,14 @@ class Stage:
         if len(self.alone):
             parts.append((self.alone.unsqueeze(1) == torch.arange(start, stop, device=self.links.device)).float())
         leaves = parts[0] if len(parts) == 1 else torch.cat(parts)
-        return self.expressions.values(leaves, self.options.operators, self.options.negation)
+        values = self.expressions.values(leaves, self.options.operators, self.options.negation)
+        return values if self.known is None else self.known.lift_(values, start)
+
+    def with_known_answers(self, queries: Sequence[Query]) -> Stage:
+        """This stage, whose expressions are these queries, with what the graph itself answers never lost."""
+        if self.options.known_facts and self.options.beam:
+            self.known = KnownAnswers(self.links.graph, queries, KNOWN_SPREAD)
+        return self
 
     def _anchored(self, projections: Sequence[Project]) -> list[Atoms]:
         """Projections from one entity each, which is certain."""
