@@ -104,7 +104,7 @@ METHODS = [
     MethodCase("gnn-qe with known facts", gnn_qe, knows_new_relations=False, reload=reloaded_weights),
     MethodCase("cqd-beam", cqd_beam),
     MethodCase("cqd-beam, calibrated", lambda: cqd_beam(scale="calibrated", logic="goedel")),
-    MethodCase("cqd-beam, softmax", lambda: cqd_beam(scale="softmax", negation=2.0)),
+    MethodCase("cqd-beam, softmax", lambda: cqd_beam(scale="softmax", negation=2.0, heads="any")),
     MethodCase("cqd-beam, min-max", lambda: cqd_beam(scale="min-max", beam=0)),
     MethodCase("cqd-beam probabilities", lambda: Estimated(cqd_beam())),
 ]

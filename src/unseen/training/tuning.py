@@ -39,6 +39,7 @@ CALIBRATION = "calibration.json"
 VALUES: dict[str, tuple[Any, ...]] = {
     "scale": ("sigmoid", "calibrated", "min-max", "softmax"),
     "logic": ("product", "goedel"),
+    "heads": ("best", "any"),
     "known_facts": (True, False),
     "ceiling": (0.5, 0.9, 0.99),
     "negation": (0.5, 1.0, 2.0, 4.0),

@@ -145,6 +145,18 @@ def test_known_facts_come_before_predictions_and_can_be_left_out() -> None:
     assert torch.allclose(with_facts[others], 0.9 * without[others])
 
 
+@pytest.mark.parametrize("cells", [1 << 20, 50])
+def test_any_head_is_a_reason_of_its_own(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    monkeypatch.setitem(graph_links.MOST_CELLS, "cpu", cells)
+    graph, _ = world()
+    options = BeamOptions(beam=5, heads="any", known_facts=False)
+    method, query = CqdBeam(NamedVectors(), options), Project(2, Project(0, Anchor(1)))
+    entities, memberships = method.estimate(graph, [query]).beams.of([query.source])
+    links = method.answer(graph, [Project(2, Anchor(int(entity))) for entity in entities[0]])
+    expected = 1 - (1 - memberships[0].unsqueeze(1) * links).prod(dim=0)
+    assert torch.allclose(method.answer(graph, [query])[0], expected, atol=1e-5)
+
+
 def test_what_the_graph_itself_answers_is_never_lost() -> None:
     graph, asked = world(num_edges=600)
     positive = [query for query in asked if not any(isinstance(node, Not) for node in walk(query))]

@@ -18,6 +18,7 @@ from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam
         ({"beam": -1}, "beam must be 1 or more"),
         ({"logic": "fuzzy"}, "no logic 'fuzzy'; there are product"),
         ({"scale": "tanh"}, "no scale 'tanh'; there are sigmoid"),
+        ({"heads": "all"}, "best or any, not 'all'"),
         ({"ceiling": 0.0}, "ceiling"),
         ({"ceiling": 1.5}, "ceiling"),
         ({"negation": 0.0}, "negation must be positive"),

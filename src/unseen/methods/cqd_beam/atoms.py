@@ -4,15 +4,17 @@ The membership of tail t in a projection by r from heads h of membership m_h is
 
     max over h of  m_h (*) p_r(h, t)
 
-where (*) is the logic's conjunction and p the membership of the link: with known facts 1 for an observed one and at
-most `ceiling` for others. Observed ones are told apart by up to a thousandth, so that a beam that cannot hold all of
-them keeps those that the method finds likelier too. Cost: heads x dim x entities; memory: one part of a block.
+or, with `heads="any"`, 1 - product over h of (1 - m_h (*) p_r(h, t)), as if heads were independent reasons. Here (*) is
+the logic's conjunction and p the membership of the link: with known facts 1 for an observed one and at most `ceiling`
+for others. Observed ones are told apart by up to a thousandth, so that a beam that cannot hold all of them keeps those
+that the method finds likelier too. Cost: heads x dim x entities; memory: one part of a block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 import torch
 from jaxtyping import Float, Int
@@ -25,6 +27,8 @@ from unseen.methods.cqd_beam.options import BeamOptions
 
 KNOWN_SPREAD = 1e-3
 """How far below 1 the membership of an observed link may lie."""
+ALMOST_ONE = 1 - 2**-20
+"""Largest membership whose complement still has a logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +82,21 @@ class Atoms:
         return self.links.only_candidates_(values, start, 0.0)
 
     def _best(self, first: int, last: int, start: int, stop: int) -> Float[Tensor, "some block"]:
-        """For some projections: the best over their heads, as many of them at a time as there is room for."""
+        """For some projections: all their heads together, as many of them at a time as there is room for."""
         part = min(self.width, max(1, self.links.most_cells // (stop - start)))
-        best: Tensor | None = None
-        for head in range(0, self.width, part):
-            found = self.carried(self._rows(first, last, head, head + part), start, stop)
-            found = found.view(last - first, -1, stop - start).amax(dim=1) if self.width > 1 else found
-            best = found if best is None else torch.maximum(best, found)
-        return best if best is not None else torch.zeros(last - first, stop - start, device=self.links.device)
+        parts = (
+            self.carried(self._rows(first, last, head, head + part), start, stop).view(last - first, -1, stop - start)
+            for head in range(0, self.width, part)
+        )
+        if self.width == 1:
+            return next(parts).squeeze(1)
+        if self.options.heads == "any":
+            return (
+                reduce(torch.add, (found.clamp_(max=ALMOST_ONE).neg_().log1p_().sum(1) for found in parts))
+                .expm1_()
+                .neg_()
+            )
+        return reduce(torch.maximum, (found.amax(dim=1) for found in parts))
 
     def carried(self, rows: Tensor | slice, start: int, stop: int) -> Float[Tensor, "some block"]:
         """For some rows: the head's membership joined with that of the link to every entity of the block."""

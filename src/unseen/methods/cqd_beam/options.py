@@ -16,6 +16,8 @@ from unseen.methods.known_facts import CEILING
 
 SCALES = ("sigmoid", "calibrated", "min-max", "softmax")
 """How logits become memberships, see `memberships`."""
+HEADS = ("best", "any")
+"""How the heads of a beam together make a tail likely, see `atoms`."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class BeamOptions:
     """product, goedel or lukasiewicz, also for the step from head to tail."""
     scale: str = "sigmoid"
     """sigmoid, calibrated (sigmoid of a learned affine map per relation), min-max, or softmax (times the degree)."""
+    heads: str = "best"
+    """best: a tail is as likely as its best head makes it; any: as at least one head would, were they independent."""
     known_facts: bool = True
     """Whether observed tails have membership 1 in every atom, and predictions at most `ceiling`."""
     ceiling: float = CEILING
@@ -44,6 +48,8 @@ class BeamOptions:
             raise UnseenError(f"there is no logic {self.logic!r}; there are {', '.join(LOGICS)}")
         if self.scale not in SCALES:
             raise UnseenError(f"there is no scale {self.scale!r}; there are {', '.join(SCALES)}")
+        if self.heads not in HEADS:
+            raise UnseenError(f"heads are combined as {' or '.join(HEADS)}, not {self.heads!r}")
         if not 0 < self.ceiling <= 1:
             raise UnseenError(f"the ceiling of predictions must lie in (0, 1], not {self.ceiling}")
         for name in ("negation", "sharpness"):
