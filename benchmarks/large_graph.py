@@ -10,6 +10,7 @@ after the other. The same commands of `unseen` work on any TSV or Parquet file o
     python benchmarks/large_graph.py sample -o FOLDER       1,000 questions of each type without negation
     python benchmarks/large_graph.py heuristic -o FOLDER    the edge-type heuristic, to compare with
     python benchmarks/large_graph.py oracle -o FOLDER       CQD-Beam with the true chances: the most that can be learned
+    python benchmarks/large_graph.py grow -o FOLDER         10,000 new nodes and 100,000 links, and questions about them
 
 Without arguments: all of it, at a hundredth of the size, in a temporary folder.
 """
@@ -28,6 +29,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+
 from latent_graph import RELATIONS, LatentGraph, latent_graph, num_entities_of
 from latent_oracle import Oracle
 from unseen.benchmark.dataset import Dataset
@@ -37,13 +41,17 @@ from unseen.benchmark.split import inductive_split
 from unseen.benchmark.threads import in_threads
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.results import EPFO
+from unseen.graph import KnowledgeGraph
 from unseen.graph.files.readers import read_graph
 from unseen.graph.files.writers import write_graph
+from unseen.logic.algebra import Anchor, Project
 from unseen.logic.shapes import SHAPES
-from unseen.methods.cqd_beam import BeamOptions, CqdBeam
+from unseen.methods.cqd_beam import BeamOptions, CqdBeam, VectorLinks, VectorScorer
+from unseen.methods.cqd_beam.beams import RunningTop
 from unseen.methods.edge_type import EdgeType
 
 RATIO, SEED = 133, 42
+NEW_NODES, DIM = 10_000, 200
 SMALL = 0.01
 
 
@@ -104,12 +112,43 @@ def oracle(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     return {"candidates": result.candidates, "hits_at_100": by_type | _average(result)}
 
 
+def grow(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    """New nodes with ten links each, then a 2p question about each of eight of them; vectors are random."""
+    graph, random = Dataset.open(folder / "dataset").observed("test"), np.random.default_rng(arguments.seed)
+    count = max(10, round(NEW_NODES * arguments.scale))
+    triples = new_triples(graph, count, random)
+    vectors = torch.randn(graph.num_entities + count, DIM), torch.randn(2 * graph.num_relations, DIM)
+    start = time.perf_counter()
+    grown = graph.extended_with(triples)
+    extended = time.perf_counter()
+    method = CqdBeam(VectorScorer(VectorLinks(*vectors)), BeamOptions(beam=arguments.beam))
+    method.links(grown)
+    known = time.perf_counter()
+    asked = [Project(1, Project(0, Anchor(grown.num_entities - 1 - place))) for place in range(8)]
+    best = RunningTop(len(asked), 10, torch.device("cpu"))
+    for first, block in method.score_blocks(grown, asked).blocks():
+        best.add(block, first)
+    spent = {"extend": extended - start, "know": known - extended, "answer": time.perf_counter() - known}
+    return {"new_nodes": count, "new_triples": len(triples), "questions": len(asked)} | {
+        f"{name}_seconds": round(value, 2) for name, value in spent.items()
+    }
+
+
+def new_triples(graph: KnowledgeGraph, count: int, random: np.random.Generator) -> list[tuple[str, str, str]]:
+    """Ten links of each new node, to old ones."""
+    old = graph.vocabulary.entities.keys.take(random.integers(0, graph.num_entities, 10 * count)).to_pylist()
+    relations = graph.vocabulary.relations.keys.take(random.integers(0, graph.num_relations, 10 * count)).to_pylist()
+    new = [f"new {number // 10}" for number in range(10 * count)]
+    return list(zip(new, relations, old, strict=True))
+
+
 STAGES: dict[str, Callable[[Path, argparse.Namespace], dict[str, Any]]] = {
     "generate": generate,
     "split": split,
     "sample": sample,
     "heuristic": heuristic,
     "oracle": oracle,
+    "grow": grow,
 }
 
 
