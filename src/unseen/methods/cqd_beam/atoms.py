@@ -126,8 +126,9 @@ class Atoms:
         return (projections.unsqueeze(1) * self.width + heads).reshape(-1)
 
 
-def _in_parts(towards: Tensor, measure: Callable[[Tensor, slice], RowScales], most: int = 1 << 14) -> RowScales:
-    """The scales of all rows, measured some rows at a time."""
+def _in_parts(links: GraphLinks, towards: Tensor, measure: Callable[[Tensor, slice], RowScales]) -> RowScales:
+    """The scales of all rows, measured as many rows at a time as there is room for with the smallest block."""
+    most = max(1, links.most_cells // links.smallest_block)
     parts = [slice(first, first + most) for first in range(0, len(towards), most)]
     found = [measure(towards[part], part) for part in parts]
     columns = (torch.cat([getattr(scales, name) for scales in found]) for name in ("factor", "shift"))
@@ -138,10 +139,12 @@ def _scales(links: GraphLinks, options: BeamOptions, towards: Tensor, relations:
     """The scale of each row; min-max and softmax look at all candidates for it."""
     count, device = len(towards), links.device
     if options.scale == "min-max":
-        return _in_parts(towards, lambda part, _: min_max(links.candidate_logits(part), len(part), device))
+        return _in_parts(links, towards, lambda part, _: min_max(links.candidate_logits(part), len(part), device))
     if options.scale == "softmax":
         degrees = links.facts.observed.degrees(keys).float()
-        return _in_parts(towards, lambda part, rows: softmax(links.candidate_logits(part), degrees[rows], device))
+        return _in_parts(
+            links, towards, lambda part, rows: softmax(links.candidate_logits(part), degrees[rows], device)
+        )
     if options.scale == "calibrated" and links.affine is not None:
         return RowScales("calibrated", links.affine[0, relations], links.affine[1, relations])
     return unscaled("sigmoid", count, device)

@@ -67,10 +67,14 @@ class GraphLinks:
         """(row, entity) pairs that are computed at once."""
         return MOST_CELLS.get(self.device.type, MOST_CELLS["cpu"])
 
+    @property
+    def smallest_block(self) -> int:
+        """Entities of a block at the least."""
+        return SMALLEST_BLOCK.get(self.device.type, SMALLEST_BLOCK["cpu"])
+
     def block_size(self, rows: int) -> int:
         """Entities of a block for so many rows."""
-        smallest = SMALLEST_BLOCK.get(self.device.type, SMALLEST_BLOCK["cpu"])
-        return max(1, min(self.num_entities, max(smallest, self.most_cells // max(1, rows))))
+        return max(1, min(self.num_entities, max(self.smallest_block, self.most_cells // max(1, rows))))
 
     def blocks(self, size: int) -> Iterator[tuple[int, int]]:
         """The ranges of ids, all together."""
@@ -78,8 +82,9 @@ class GraphLinks:
             yield start, min(start + size, self.num_entities)
 
     def logits(self, towards: Float[Tensor, "row dim"], start: int, stop: int) -> Float[Tensor, "row block"]:
-        """The logits of a block, in float32 and for the caller to write over."""
-        return self.scores.block(towards, start, stop).float()
+        """The logits of a block, in float32 and for the caller to write over: never a part of what a scorer keeps."""
+        logits = self.scores.block(towards, start, stop).float()
+        return logits.clone() if logits._is_view() else logits
 
     def candidate_logits(self, towards: Float[Tensor, "row dim"]) -> Iterator[Float[Tensor, "row _"]]:
         """The logits of all candidates, block by block."""
