@@ -19,7 +19,16 @@ from unseen.methods.calibration import Calibrated, Calibration
 from unseen.methods.cqd_beam import BeamOptions, CqdBeam, Tuning
 from unseen.methods.edge_type import EdgeType
 from unseen.training.errors import ConfigError, RunFolderError, TrainingError
-from unseen.training.tuning import TUNING, TuningPlan, link_scorer_of, read_tuning, tune, tuned_method, write_tuning
+from unseen.training.tuning import (
+    TUNING,
+    TuningPlan,
+    answering_method,
+    link_scorer_of,
+    read_tuning,
+    tune,
+    tuned_method,
+    write_tuning,
+)
 
 SCORER = NamedVectors(dim=4)
 FEW: dict[str, tuple[Any, ...]] = {"scale": ("sigmoid", "calibrated", "softmax"), "known_facts": (True, False)}
@@ -79,6 +88,23 @@ def test_a_folder_keeps_it_whole_with_probabilities_that_fit(dataset: Dataset, t
     curves = Calibration.from_json(json.loads((tmp_path / "calibration.json").read_text()))
     probabilities = Calibrated(tuning.method(SCORER), curves).estimate(graph, queries).stacked(queries)
     assert bool(((probabilities >= 0) & (probabilities <= 1)).all())
+
+
+def test_a_run_that_scores_links_answers_by_beams_and_any_other_by_itself(tuning: Tuning, tmp_path: Path) -> None:
+    class Model(NamedVectors):
+        """A scorer that can also answer in a way of its own, as trained ones can."""
+
+        answer = EdgeType.answer
+        estimate = EdgeType.estimate
+
+    plain = EdgeType()
+    assert answering_method(plain, tmp_path) is plain
+    (tmp_path / TUNING).write_text(json.dumps(tuning.to_json()))
+    found, predicting = (answering_method(Model(), tmp_path, known_facts=known) for known in (True, False))
+    assert isinstance(found, CqdBeam)
+    assert found.choices == tuning.choices
+    assert isinstance(predicting, CqdBeam)
+    assert not any(options.known_facts for options in predicting.choices.types.values())
 
 
 @pytest.mark.parametrize(

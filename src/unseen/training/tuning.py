@@ -24,7 +24,7 @@ from unseen.evaluation.questions import sample
 from unseen.evaluation.results import METRICS
 from unseen.logic.protocols import LinkScorer
 from unseen.logic.shapes import SHAPES
-from unseen.methods.calibration import Calibrated
+from unseen.methods.calibration import Calibrated, Executing
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
 from unseen.methods.cqd_beam.link_calibration import LinkCalibration, fit_link_calibration
 from unseen.training.calibrating import fit_calibration
@@ -123,9 +123,15 @@ def read_tuning(folder: str | Path) -> Tuning | None:
         raise RunFolderError(f"{error}; `unseen tune` writes it anew", path=path) from None
 
 
-def tuned_method(scorer: LinkScorer, folder: str | Path) -> CqdBeam:
+def tuned_method(scorer: LinkScorer, folder: str | Path, *, known_facts: bool = True) -> CqdBeam:
     """CQD-Beam over a run's scorer, with what was chosen for it; with the defaults before anything was."""
-    return (read_tuning(folder) or Tuning()).method(scorer)
+    tuning = read_tuning(folder) or Tuning()
+    return (tuning if known_facts else tuning.without_known_facts()).method(scorer)
+
+
+def answering_method(method: Executing, folder: str | Path, *, known_facts: bool = True) -> Executing:
+    """The method of a run as it answers: what scores single links by CQD-Beam, anything else by itself."""
+    return tuned_method(method, folder, known_facts=known_facts) if isinstance(method, LinkScorer) else method
 
 
 def link_scorer_of(method: object) -> LinkScorer:

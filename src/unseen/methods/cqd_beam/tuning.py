@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unseen.errors import UnseenError
@@ -26,6 +26,11 @@ class Tuning:
     def method(self, scorer: LinkScorer) -> CqdBeam:
         """The scorer with these choices."""
         return CqdBeam(scorer, self.choices, self.link_calibration)
+
+    def without_known_facts(self) -> Tuning:
+        """The same choices with predictions only."""
+        types = {name: replace(options, known_facts=False) for name, options in self.choices.types.items()}
+        return replace(self, choices=Choices(replace(self.choices.default, known_facts=False), types))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
