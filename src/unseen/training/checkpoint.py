@@ -17,7 +17,6 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    import torch
     from torch import Tensor, nn
-
-RANDOM_STATE = "random_state"
 
 
 @dataclass(frozen=True)
@@ -64,8 +62,7 @@ def save_checkpoint(folder: Path, progress: Progress, model: nn.Module, optimize
     stem = f"last-{progress.step:08d}"
     names = {"weights": f"{stem}.weights.safetensors", "optimizer": f"{stem}.optimizer.safetensors"}
     save_weights(folder / names["weights"], model)
-    random_state = {RANDOM_STATE: torch.random.get_rng_state()}
-    _write(folder / names["optimizer"], _optimizer_tensors(model, optimizer) | random_state)
+    _write(folder / names["optimizer"], _optimizer_tensors(model, optimizer))
     write_json(folder / "last.json", asdict(progress) | names)
     for old in folder.glob("last-*.safetensors"):
         if old.name not in names.values():
@@ -84,9 +81,7 @@ def load_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optim
     except (KeyError, TypeError):
         raise RunFolderError("is not a checkpoint of this version", path=path) from None
     load_weights(folder / names[0], model)
-    tensors = read_tensors(folder / names[1])
-    torch.random.set_rng_state(tensors.pop(RANDOM_STATE))
-    _restore_optimizer(model, optimizer, tensors)
+    _restore_optimizer(model, optimizer, read_tensors(folder / names[1]))
     return progress
 
 

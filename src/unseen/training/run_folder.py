@@ -4,6 +4,7 @@
 | --- | --- |
 | `config.toml` | the settings as run |
 | `run.json` | method, dataset, relation names, versions, commit, machine |
+| `anchors.json` | names of the anchors among a model's tokens, if it has any |
 | `metrics.jsonl` | one JSON line per event: `start`, `train`, `validation`, `end` |
 | `best.safetensors`, `last*` | see `checkpoint` |
 | `calibration.json` | how memberships become probabilities, see `methods.calibration` |
@@ -42,13 +43,17 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def create(cls, path: str | Path, method: str, config: TrainingConfig, dataset: Dataset) -> RunFolder:
+    def create(
+        cls, path: str | Path, method: str, config: TrainingConfig, dataset: Dataset, anchor_names: Sequence[str] = ()
+    ) -> RunFolder:
         """A new folder, or an empty one, with the settings and the origin of a run."""
         folder = cls(Path(path))
         if folder.path.exists() and any(folder.path.iterdir()):
             raise RunFolderError("is there already; go on with --resume, or name another folder", path=folder.path)
         folder.path.mkdir(parents=True, exist_ok=True)
         write_toml(config, folder.path / "config.toml")
+        if anchor_names:
+            write_json(folder.path / "anchors.json", {"anchors": list(anchor_names)})
         write_json(folder.path / "run.json", _origin(method, dataset))
         return folder
 
@@ -83,6 +88,12 @@ class RunFolder:
     def relation_names(self) -> tuple[str, ...]:
         """The relations that the model knows, in its order."""
         return tuple(self.origin["relations"])
+
+    @property
+    def anchor_names(self) -> tuple[str, ...]:
+        """The anchors among the model's tokens, in its order."""
+        path = self.path / "anchors.json"
+        return tuple(read_json(path)["anchors"]) if path.exists() else ()
 
     def weights_path(self, which: str = "best") -> Path:
         """The file of the best weights, or of the last ones if there are no best or they are asked for."""
@@ -124,7 +135,7 @@ def open_method(
     from unseen.training.tuning import answering_method
 
     folder = RunFolder.open(path)
-    method = make_method(folder.config, folder.relation_names, known_facts=known_facts)
+    method = make_method(folder.config, folder.relation_names, folder.anchor_names, known_facts=known_facts)
     load_weights(folder.weights_path(weights), method)
     method = method.to(chosen_device(device)).eval()
     answerer = answering_method(method, folder.path, known_facts=known_facts)
