@@ -17,6 +17,7 @@ from unseen.cli import (
     graph,
     sample_commands,
     train_commands,
+    tune_commands,
 )
 from unseen.errors import UnseenError
 from unseen.version import __version__
@@ -39,6 +40,7 @@ app.command("sample")(sample_commands.sample)
 app.command("evaluate")(evaluate_commands.evaluate)
 app.command("report")(evaluate_commands.report)
 app.add_typer(train_commands.app, name="train")
+app.command("tune")(tune_commands.tune)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 
