@@ -11,13 +11,13 @@ from unseen.errors import UnseenError
 from unseen.version import __version__
 
 if TYPE_CHECKING:
-    from unseen.api import Answer, Answers, ask, load
+    from unseen.api import Answer, Answers, ask, load, open_method
     from unseen.client import connect
     from unseen.graph import KnowledgeGraph
 
-__all__ = ["Answer", "Answers", "KnowledgeGraph", "UnseenError", "__version__", "ask", "connect", "load"]
+__all__ = ["Answer", "Answers", "KnowledgeGraph", "UnseenError", "__version__", "ask", "connect", "load", "open_method"]
 
-_HOMES = dict.fromkeys(("Answer", "Answers", "ask", "load"), "unseen.api") | {
+_HOMES = dict.fromkeys(("Answer", "Answers", "ask", "load", "open_method"), "unseen.api") | {
     "KnowledgeGraph": "unseen.graph",
     "connect": "unseen.client",
 }

@@ -62,12 +62,30 @@ def gnn_qe(*, known_facts: bool = True) -> Answerer:
     return GnnQe(RELATION_NAMES, shape, answering=Answering(known_facts)).eval()
 
 
-def reloaded_weights(method: Answerer, folder: Path) -> Answerer:
+def nodepiece_qe(layers: int = 0, known_facts: bool = True, anchors: bool = False) -> Answerer:
+    """An untrained model with the same random weights each time."""
+    import torch
+
+    from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
+
+    torch.manual_seed(0)
+    encoder = "concat" if layers or anchors else "random-projection"
+    shape = Architecture(dim=6, tokens=2, encoder=encoder, layers=layers, anchors_per_node=2 if anchors else 0)
+    names = ("entity 1/0", "entity 1/3", "entity 2/1") if anchors else ()
+    return NodePieceQe(RELATION_NAMES, shape, anchor_names=names, known_facts=known_facts).eval()
+
+
+def reloaded_nodepiece_qe(method: Answerer, folder: Path) -> Answerer:
+    """The same for NodePiece-QE."""
+    return reloaded_weights(method, folder, nodepiece_qe(method.architecture.layers, method.known_facts))
+
+
+def reloaded_weights(method: Answerer, folder: Path, other: Answerer | None = None) -> Answerer:
     """The weights written as safetensors and read into a network that had others."""
     from safetensors.torch import load_model, save_model
 
     save_model(method, folder / "weights.safetensors")
-    other = gnn_qe(known_facts=method.answering.known_facts)
+    other = other or gnn_qe(known_facts=method.answering.known_facts)
     for weights in other.parameters():
         weights.data.zero_()
     load_model(other, folder / "weights.safetensors")
@@ -80,6 +98,18 @@ def calibrated() -> Calibrated:
     return Calibrated(EdgeType(), Calibration({"p1": curve, "p2": curve, "n1": curve}))
 
 
+def cqd_beam(**options: object) -> Answerer:
+    """Beams over vectors that belong to names; the beam holds all entities of the suite's graphs, which may tie."""
+    from tests.methods.cqd_beam.scorers import NamedVectors
+    from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam
+    from unseen.methods.cqd_beam.link_calibration import LinkCalibration
+
+    chosen = BeamOptions(**{"beam": 20, **options})
+    types = {"2i": BeamOptions(logic="goedel"), "3p": BeamOptions(beam=3, known_facts=False)}
+    calibration = LinkCalibration((1.0, 0.0), {"r0": ((1.5, 0.5), (0.5, -1.0))})
+    return CqdBeam(NamedVectors(), Choices(chosen, types), calibration)
+
+
 METHODS = [
     MethodCase("exact", Exact),
     MethodCase("edge-type", EdgeType),
@@ -90,4 +120,17 @@ METHODS = [
     MethodCase("calibrated probabilities", lambda: Estimated(calibrated())),
     MethodCase("gnn-qe", lambda: gnn_qe(known_facts=False), knows_new_relations=False, reload=reloaded_weights),
     MethodCase("gnn-qe with known facts", gnn_qe, knows_new_relations=False, reload=reloaded_weights),
+    MethodCase("cqd-beam", cqd_beam),
+    MethodCase("cqd-beam, calibrated", lambda: cqd_beam(scale="calibrated", logic="goedel")),
+    MethodCase("cqd-beam, softmax", lambda: cqd_beam(scale="softmax", negation=2.0, heads="any")),
+    MethodCase("cqd-beam, min-max", lambda: cqd_beam(scale="min-max", beam=0)),
+    MethodCase("cqd-beam probabilities", lambda: Estimated(cqd_beam())),
+    MethodCase("nodepiece-qe", nodepiece_qe, knows_new_relations=False, reload=reloaded_nodepiece_qe),
+    MethodCase(
+        "nodepiece-qe with gnn",
+        lambda: nodepiece_qe(layers=2, known_facts=False),
+        knows_new_relations=False,
+        reload=reloaded_nodepiece_qe,
+    ),
+    MethodCase("nodepiece-qe with anchors", lambda: nodepiece_qe(anchors=True), knows_new_relations=False),
 ]

@@ -23,7 +23,7 @@ from unseen.nn.kernels import (
 )
 from unseen.nn.kernels.cpu_loops import compiled
 from unseen.nn.kernels.definitions import MESSAGES
-from unseen.nn.self_check import comparisons, power_law_edges, speeds
+from unseen.nn.self_check import compared_network, comparisons, power_law_edges, speeds
 
 AGGREGATES = ("sum", "mean", "max", "min")
 
@@ -232,6 +232,12 @@ def test_the_self_check_measures_every_implementation():
     found = speeds("cpu", count=500, repeats=1)
     assert [speed.implementation for speed in found] == available("cpu") == ["reference", "cpu"]
     assert all(speed.forward > 0 and speed.forward_backward > 0 for speed in found)
+
+
+def test_the_self_check_runs_a_whole_network():
+    found = compared_network("cpu", torch.float32)
+    assert found.passed
+    assert 0 < found.error < 1e-5
 
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="triton is not installed")

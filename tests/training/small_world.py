@@ -18,8 +18,7 @@ from unseen.logic.traverse import answers
 ROOT = Path(__file__).resolve().parents[2]
 NUM_ENTITIES = 24
 TYPES = ("1p", "2p", "2i", "2in")
-TINY: dict[str, Any] = {
-    "types": TYPES,
+SHARED: dict[str, Any] = {
     "steps": 6,
     "batch_size": 6,
     "dim": 4,
@@ -33,6 +32,15 @@ TINY: dict[str, Any] = {
     "threads": 1,
     "device": "cpu",
 }
+TINY = SHARED | {"types": TYPES}
+LINKS = SHARED | {"tokens": 3, "negatives": 5, "learning_rate": 0.01}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "gnn-qe": ("gnn-qe", TINY),
+    "nodepiece-qe": ("nodepiece-qe", LINKS | {"average": 0.9}),
+    "nodepiece-qe with gnn": ("nodepiece-qe", LINKS | {"gnn": True, "dropout": 0.2, "hidden_targets": 0.5}),
+    "nodepiece-qe with anchors": ("nodepiece-qe", LINKS | {"anchors": 6, "anchors_per_node": 2, "negatives": 0}),
+}
+"""Every method that can be trained, with settings for seconds."""
 
 
 def small_dataset() -> Dataset:
@@ -67,11 +75,12 @@ def _on(graph: KnowledgeGraph, kind: str, row: list[int]) -> np.ndarray:
     return np.intersect1d(answers(graph, SHAPES[kind].fill(row)), graph.connected_entities)
 
 
-def training_command(folder: Path, **settings: Any) -> list[str]:
+def training_command(folder: Path, case: str = "gnn-qe", **settings: Any) -> list[str]:
     """A command that trains in a fresh process."""
     code = (
-        "from tests.training.small_world import TINY, small_dataset\n"
+        "from tests.training.small_world import CASES, small_dataset\n"
         "from unseen.training.session import train\n"
-        f"train('gnn-qe', small_dataset(), {str(folder)!r}, TINY | {settings!r}, resume=True)"
+        f"method, tiny = CASES[{case!r}]\n"
+        f"train(method, small_dataset(), {str(folder)!r}, tiny | {settings!r}, resume=True)"
     )
     return [sys.executable, "-c", code]

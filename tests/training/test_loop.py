@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from tests.training.small_world import ROOT, TINY, small_dataset, training_command
+from tests.training.small_world import CASES, ROOT, TINY, small_dataset, training_command
 from unseen.methods.gnn_qe import GnnQe
+from unseen.methods.nodepiece_qe import NodePieceQe
 from unseen.training.checkpoint import read_json, read_tensors
 from unseen.training.errors import ConfigError, Diverged, RunFolderError
 from unseen.training.run_folder import RunFolder
@@ -28,8 +29,17 @@ if TYPE_CHECKING:
 DATASET = small_dataset()
 
 
-def run(path: Path, *, resume: bool = False, minutes: float | None = None, report=None, **settings: Any) -> Outcome:
-    return train("gnn-qe", DATASET, path, TINY | settings, resume=resume, minutes=minutes, report=report)
+@pytest.fixture(scope="module", params=CASES)
+def case(request: pytest.FixtureRequest) -> str:
+    """The name of a method and its settings."""
+    return request.param
+
+
+def run(
+    path: Path, case: str = "gnn-qe", *, resume: bool = False, minutes=None, report=None, **settings: Any
+) -> Outcome:
+    method, tiny = CASES[case]
+    return train(method, DATASET, path, tiny | settings, resume=resume, minutes=minutes, report=report)
 
 
 def last_weights(path: Path) -> dict[str, torch.Tensor]:
@@ -45,15 +55,15 @@ def same(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory, case: str) -> Path:
     path = tmp_path_factory.mktemp("runs") / "whole"
-    assert run(path).reason == "finished"
+    assert run(path, case).reason == "finished"
     return path
 
 
-def test_a_run_folder_explains_the_run(uninterrupted: Path) -> None:
+def test_a_run_folder_explains_the_run(uninterrupted: Path, case: str) -> None:
     folder = RunFolder.open(uninterrupted)
-    assert folder.method == "gnn-qe"
+    assert folder.method == CASES[case][0]
     assert folder.config.steps == TINY["steps"]
     assert folder.relation_names == ("leads", "follows")
     assert folder.origin["versions"]["torch"] == torch.__version__
@@ -62,19 +72,20 @@ def test_a_run_folder_explains_the_run(uninterrupted: Path) -> None:
     assert events == ["start", *["train"] * 3, "validation", *["train"] * 3, "validation", "end"]
     names = {path.name for path in uninterrupted.iterdir()}
     last = {"last.json", "last-00000006.weights.safetensors", "last-00000006.optimizer.safetensors"}
-    assert names == {"config.toml", "run.json", "metrics.jsonl", "best.safetensors", "calibration.json", *last}
+    written = {"config.toml", "run.json", "metrics.jsonl", "best.safetensors", "calibration.json", *last}
+    assert names == written | ({"anchors.json"} if "anchors" in case else set())
 
 
-def test_the_same_settings_give_the_same_weights(uninterrupted: Path, tmp_path: Path) -> None:
-    run(tmp_path / "again")
+def test_the_same_settings_give_the_same_weights(uninterrupted: Path, case: str, tmp_path: Path) -> None:
+    run(tmp_path / "again", case)
     assert same(last_weights(tmp_path / "again"), last_weights(uninterrupted))
-    run(tmp_path / "other", seed=1)
+    run(tmp_path / "other", case, seed=1)
     assert not same(last_weights(tmp_path / "other"), last_weights(uninterrupted))
 
 
-def test_a_run_in_slices_ends_with_the_same_weights(uninterrupted: Path, tmp_path: Path) -> None:
+def test_a_run_in_slices_ends_with_the_same_weights(uninterrupted: Path, case: str, tmp_path: Path) -> None:
     path, slices = tmp_path / "sliced", 0
-    while (outcome := run(path, resume=True, minutes=0.0)).reason == "time":
+    while (outcome := run(path, case, resume=True, minutes=0.0)).reason == "time":
         slices += 1
     assert outcome.reason == "finished"
     assert slices == TINY["steps"] - 1
@@ -83,20 +94,21 @@ def test_a_run_in_slices_ends_with_the_same_weights(uninterrupted: Path, tmp_pat
     assert losses(path) == losses(uninterrupted)
 
 
-def test_ctrl_c_saves_and_the_run_goes_on_from_there(uninterrupted: Path, tmp_path: Path) -> None:
+def test_ctrl_c_saves_and_the_run_goes_on_from_there(uninterrupted: Path, case: str, tmp_path: Path) -> None:
     def interrupt(event: str, values: dict[str, Any]) -> None:
         if event == "train" and values["step"] == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    outcome = run(tmp_path / "run", report=interrupt)
+    outcome = run(tmp_path / "run", case, report=interrupt)
     assert (outcome.reason, outcome.progress.step) == ("interrupted", 4)
-    assert run(tmp_path / "run", resume=True).reason == "finished"
+    assert run(tmp_path / "run", case, resume=True).reason == "finished"
     assert same(last_weights(tmp_path / "run"), last_weights(uninterrupted))
 
 
-def test_a_killed_run_goes_on_and_ends_with_the_same_weights(tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", ["gnn-qe", "nodepiece-qe with gnn"])
+def test_a_killed_run_goes_on_and_ends_with_the_same_weights(case: str, tmp_path: Path) -> None:
     path = tmp_path / "killed"
-    process = subprocess.Popen(training_command(path, steps=1_000_000, validate_every=3), cwd=ROOT)
+    process = subprocess.Popen(training_command(path, case, steps=1_000_000, validate_every=3), cwd=ROOT)
     try:
         _wait_for(lambda: (path / "last.json").exists() and read_json(path / "last.json")["step"] >= 2, process)
     finally:
@@ -104,25 +116,31 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_weights(tmp_path: Path) -> 
         process.wait()
     reached = read_json(path / "last.json")["step"]
     final = reached + 3
-    run(path, resume=True, steps=final)
-    run(tmp_path / "whole", steps=final)
+    run(path, case, resume=True, steps=final)
+    run(tmp_path / "whole", case, steps=final)
     assert same(last_weights(path), last_weights(tmp_path / "whole"))
     assert losses(path) == losses(tmp_path / "whole")
 
 
-def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_batch(tmp_path: Path, monkeypatch: Any) -> None:
-    honest, calls = GnnQe.losses, []
+@pytest.mark.parametrize(
+    ("case", "method", "keys"),
+    [("gnn-qe", GnnQe, {"query", "answers"}), ("nodepiece-qe", NodePieceQe, {"head", "relation", "tail"})],
+)
+def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_batch(
+    tmp_path: Path, monkeypatch: Any, case: str, method: Any, keys: set[str]
+) -> None:
+    honest, calls = method.losses, []
 
-    def failing(self: GnnQe, batch: Any, generator: torch.Generator) -> torch.Tensor:
+    def failing(self: Any, batch: Any, generator: torch.Generator) -> torch.Tensor:
         calls.append(1)
         return honest(self, batch, generator) * (float("nan") if len(calls) == 4 else 1.0)
 
-    monkeypatch.setattr(GnnQe, "losses", failing)
+    monkeypatch.setattr(method, "losses", failing)
     with pytest.raises(Diverged, match="step 3") as caught:
-        run(tmp_path / "run")
+        run(tmp_path / "run", case)
     saved = json.loads(caught.value.saved.read_text())
     assert len(saved["batch"]) == TINY["batch_size"]
-    assert {"query", "answers"} == set(saved["batch"][0])
+    assert keys == set(saved["batch"][0])
     assert all(bool(weights.isfinite().all()) for weights in last_weights(tmp_path / "run").values())
     assert read_json(tmp_path / "run" / "last.json")["step"] == 3
 
@@ -143,17 +161,18 @@ def test_patience_ends_a_run_that_no_longer_gets_better(tmp_path: Path) -> None:
     assert outcome.is_complete
 
 
-def test_two_processes_run_as_one_with_the_same_batch(tmp_path: Path) -> None:
-    """Without dropout: each process draws its own for its share of the batch."""
+@pytest.mark.parametrize(("case", "settings"), [("gnn-qe", {"relation_dropout": 0.0}), ("nodepiece-qe with gnn", {})])
+def test_two_processes_run_as_one_with_the_same_batch(case: str, settings: dict[str, Any], tmp_path: Path) -> None:
+    """Without dropout of rows: each process draws its own for its share of the batch."""
     alone, path = tmp_path / "one", tmp_path / "two"
-    run(alone, relation_dropout=0.0)
+    run(alone, case, **settings)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo"}
     workers = [
         subprocess.Popen(
-            training_command(path, relation_dropout=0.0),
+            training_command(path, case, **settings),
             cwd=ROOT,
             env=os.environ | shared | {"RANK": rank, "LOCAL_RANK": rank},
         )
@@ -163,14 +182,28 @@ def test_two_processes_run_as_one_with_the_same_batch(tmp_path: Path) -> None:
     assert losses(path) == pytest.approx(losses(alone), rel=1e-4)
 
 
-def test_a_folder_that_is_taken_is_not_written_over(uninterrupted: Path) -> None:
+def test_a_folder_that_is_taken_is_not_written_over(uninterrupted: Path, case: str) -> None:
     with pytest.raises(RunFolderError, match="--resume"):
-        run(uninterrupted)
+        run(uninterrupted, case)
 
 
-def test_a_run_cannot_go_on_with_another_width(uninterrupted: Path) -> None:
+def test_a_run_cannot_go_on_with_another_width(uninterrupted: Path, case: str) -> None:
     with pytest.raises(ConfigError, match="dim cannot change"):
-        run(uninterrupted, resume=True, dim=8)
+        run(uninterrupted, case, resume=True, dim=8)
+
+
+def test_links_are_learned_too(tmp_path: Path) -> None:
+    learning = {"steps": 150, "validate_every": 50, "batch_size": 32, "log_every": 10, "dim": 16, "hidden_dim": 32}
+    run(tmp_path / "run", "nodepiece-qe with anchors", **learning, anchors=24, loss="softmax")
+    found = losses(tmp_path / "run")
+    assert found[-1] < 0.5 * found[0]
+    events = [event for event in RunFolder.open(tmp_path / "run").metrics() if event["event"] == "validation"]
+    assert [list(event["types"]) for event in events] == [["1p"]] * 3
+
+
+def test_a_type_that_cannot_be_validated_is_said_before_the_first_step(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no validation queries of type 3p"):
+        run(tmp_path / "run", validation_types=("1p", "3p"))
 
 
 def _wait_for(happened: Any, process: subprocess.Popen[bytes], seconds: float = 100) -> None:

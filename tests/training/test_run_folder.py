@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from tests.training.small_world import TINY, small_dataset
+import unseen
+from tests.training.small_world import CASES, TINY, small_dataset
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.logic.algebra import Anchor, Project
 from unseen.methods.calibration import Calibrated
+from unseen.methods.cqd_beam import CqdBeam
 from unseen.methods.gnn_qe import GnnQe
+from unseen.methods.nodepiece_qe import NodePieceQe
 from unseen.training.errors import RunFolderError
 from unseen.training.run_folder import RunFolder, open_method
 from unseen.training.session import train
@@ -39,6 +42,25 @@ def test_the_opened_method_answers_and_estimates(trained: Path) -> None:
     order = method.answer(graph, QUERIES).argsort(dim=1, descending=True, stable=True)
     assert bool((probabilities.gather(1, order).diff(dim=1) <= 1e-7).all()), "calibration keeps the order"
     assert 0 < method.estimate(graph, QUERIES).expected_count(QUERIES[0]) < graph.num_entities
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "gnn-qe"])
+def test_a_method_that_learned_from_links_is_opened_and_asked(case: str, tmp_path: Path) -> None:
+    method_name, settings = CASES[case]
+    train(method_name, DATASET, tmp_path / "run", settings | {"storage": "bfloat16"})
+    graph = DATASET.observed("valid")
+    method = open_method(tmp_path / "run", device="cpu", known_facts=False)
+    assert isinstance(method, CqdBeam)
+    assert not method.choices.default.known_facts
+    assert isinstance(method.scorer, NodePieceQe)
+    assert method.scorer.opened(graph).vectors.dtype == torch.bfloat16
+    assert not method.scorer.training
+    assert method.answer(graph, QUERIES).shape == (2, graph.num_entities)
+    asked = unseen.ask(graph, "?x : leads(e3, x)", method=str(tmp_path / "run"), top=5)
+    assert len(asked) == 5
+    assert all(0 <= answer.probability <= 1 for answer in asked)
+    result = evaluate(unseen.open_method(str(tmp_path / "run")), DATASET, "valid", Options(limit=3))
+    assert set(result.types) == set(DATASET.tables["valid"])
 
 
 def test_the_evaluator_takes_it(trained: Path) -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tests.training.small_world import TINY, small_dataset
 from unseen.cli.train_commands import app
-from unseen.training.config import GnnQeConfig
+from unseen.training.config import CONFIGS, NodePieceQeConfig
 from unseen.training.errors import ConfigError
 from unseen.training.run_folder import RunFolder
 
@@ -39,11 +39,12 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_every_setting_has_a_flag_with_its_default() -> None:
-    shown = run("train", "gnn-qe", "--help")
-    for each in fields(GnnQeConfig):
+@pytest.mark.parametrize(("method", "default"), [("gnn-qe", "0.005"), ("nodepiece-qe", "0.0001")])
+def test_every_setting_has_a_flag_with_its_default(method: str, default: str) -> None:
+    shown = run("train", method, "--help")
+    for each in fields(CONFIGS[method]):
         assert f"--{each.name.replace('_', '-')}" in shown
-    assert "0.005" in shown
+    assert default in shown
 
 
 def test_help_does_not_wait_for_torch() -> None:
@@ -59,6 +60,21 @@ def test_flags_come_before_the_file_and_both_are_kept(dataset: Path, tmp_path: P
     assert "finished at step 2" in shown
     config = RunFolder.open(tmp_path / "run").config
     assert (config.steps, config.types, config.batch_size) == (2, ("1p", "2i"), TINY["batch_size"])
+
+
+def test_nodepiece_qe_is_trained_and_its_run_explains_itself(dataset: Path, tmp_path: Path) -> None:
+    words = ["train", "nodepiece-qe", dataset, "-o", tmp_path / "run", "--gnn", "--recipe", "large-batch", "--dim", 4]
+    shown = run(*words, "--steps", 2, "--layers", 1, "--device", "cpu", "--calibration-queries", 0)
+    assert "finished at step 2" in shown
+    config = RunFolder.open(tmp_path / "run").config
+    assert isinstance(config, NodePieceQeConfig)
+    assert (config.gnn, config.recipe, config.negatives, config.dim) == (True, "large-batch", 0, 4)
+
+
+def test_anchors_and_two_sets_of_relations_do_not_go_together(dataset: Path, tmp_path: Path) -> None:
+    words = ["train", "nodepiece-qe", dataset, "-o", tmp_path / "run", "--anchors", 3]
+    with pytest.raises(ConfigError, match="anchors need --encoder concat"):
+        run(*words, "--encoder", "random-projection", "--steps", 1, "--device", "cpu")
 
 
 def test_a_slice_of_a_run_goes_on_with_the_same_words(dataset: Path, tmp_path: Path) -> None:

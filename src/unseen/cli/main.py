@@ -19,6 +19,7 @@ from unseen.cli import (
     sample_commands,
     serve,
     train_commands,
+    tune_commands,
 )
 from unseen.errors import UnseenError
 from unseen.version import __version__
@@ -41,6 +42,7 @@ app.command("sample")(sample_commands.sample)
 app.command("evaluate")(evaluate_commands.evaluate)
 app.command("report")(evaluate_commands.report)
 app.add_typer(train_commands.app, name="train")
+app.command("tune")(tune_commands.tune)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
 app.command("download")(dataset_commands.download)

@@ -49,7 +49,7 @@ def train_command(method: str) -> Callable[..., None]:
     settings = [_setting(each, hints[each.name]) for each in fields(CONFIGS[method])]
     command.__signature__ = inspect.Signature([*shared, *settings])  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*shared, *settings]}
-    command.__doc__ = _HELP.format(method=method)
+    command.__doc__ = _HELP.format(method=method, more=_MORE.get(method, ""))
     return command
 
 
@@ -58,10 +58,17 @@ _HELP = """Train {method} on the training graph and queries of a dataset; the ru
 \b
 Examples:
   unseen train {method} fb15k-237-175 -o runs/first
-  unseen train {method} 175.npz -o runs/first --resume --minutes 10
+  unseen train {method} 175.npz -o runs/first --resume --minutes 10{more}
   unseen evaluate runs/first fb15k-237-175
   torchrun --nproc-per-node 2 --no-python unseen train {method} fb15k-237-175 -o runs/two
 """
+
+_MORE = {
+    "nodepiece-qe": """
+  unseen train nodepiece-qe 175.npz -o runs/gnn --gnn --recipe large-batch
+  unseen train nodepiece-qe wikikg -o runs/large --anchors 20000 --dim 100 --share-negatives""",
+}
+"""Examples of one method alone."""
 
 
 def _parameter(name: str, kind: Any) -> inspect.Parameter:

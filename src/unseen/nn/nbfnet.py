@@ -25,7 +25,7 @@ from unseen.nn.relational_conv import RelationalConv, node_scales
 class NBFNet(nn.Module):
     """Logits of membership in the projection of fuzzy sets of nodes."""
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         num_relations: int,
         dim: int = 32,
@@ -33,7 +33,6 @@ class NBFNet(nn.Module):
         hidden_dim: int = 64,
         message: Message = "distmult",
         *,
-        relation_rank: int = 0,
         relation_dropout: float = 0.0,
     ) -> None:
         """For `num_relations` directed relations; `hidden_dim` is the width of the output's hidden layer."""
@@ -41,7 +40,7 @@ class NBFNet(nn.Module):
         self.num_relations, self.dim = num_relations, dim
         self.query = nn.Embedding(num_relations, dim)
         self.layers = nn.ModuleList(RelationalConv(dim, message) for _ in range(num_layers))
-        self.relation_maps = nn.ModuleList(_relation_map(dim, num_relations, relation_rank) for _ in range(num_layers))
+        self.relation_maps = nn.ModuleList(nn.Linear(dim, num_relations * dim) for _ in range(num_layers))
         self.relation_dropout = nn.Dropout(relation_dropout)
         self.readout = Readout(dim, hidden_dim)
 
@@ -69,13 +68,6 @@ class NBFNet(nn.Module):
         vectors: Tensor = relation_map(query).view(len(query), self.num_relations, self.dim)
         dropped: Tensor = self.relation_dropout(vectors)
         return dropped.transpose(0, 1).contiguous()
-
-
-def _relation_map(dim: int, num_relations: int, rank: int) -> nn.Module:
-    """From the query's vector to those of all relations: W q + b, or U V q + b with a small rank."""
-    if rank == 0:
-        return nn.Linear(dim, num_relations * dim)
-    return nn.Sequential(nn.Linear(dim, rank, bias=False), nn.Linear(rank, num_relations * dim))
 
 
 class Readout(nn.Module):

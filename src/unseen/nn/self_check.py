@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
+from itertools import chain
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -19,6 +21,7 @@ from torch import Tensor
 
 from unseen.nn.kernels import EdgeViews, available, relational_statistics
 from unseen.nn.kernels.definitions import MESSAGES, Implementation, Inputs, Message
+from unseen.nn.nbfnet import NBFNet
 from unseen.version import __version__
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 1e-2}
@@ -30,7 +33,8 @@ class Comparison:
     """How far an implementation is from the reference: the largest relative error of any statistic or gradient."""
 
     implementation: Implementation
-    message: Message
+    message: Message | Literal["network"]
+    """The message, or a whole network with its node updates."""
     dtype: str
     masked: bool
     error: float
@@ -68,12 +72,12 @@ def self_check(progress: Callable[[int, int], None] = lambda _done, _total: None
     """Compare and time the kernels on every device of this machine; `progress` is told how many steps are done."""
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     dtypes = (torch.float64, torch.float32)
-    total = len(devices) * (2 * len(dtypes) * len(MESSAGES) + 1)
+    total = len(devices) * (2 * len(dtypes) * len(MESSAGES) + len(dtypes) + 1)
     found: list[Comparison] = []
     times: list[Speed] = []
     for device in devices:
         edges = power_law_edges((300, 12), 3000, device=device, seed=0, chunk_edges=64)
-        for comparison in comparisons(edges, dtypes):
+        for comparison in chain(comparisons(edges, dtypes), (compared_network(device, dtype) for dtype in dtypes)):
             found.append(comparison)
             progress(len(found) + len(times), total)
         times += speeds(device)
@@ -128,6 +132,27 @@ def comparisons(
                     yield _compared(edges, inputs, message, edge_mask, implementation)
 
 
+def compared_network(device: torch.device | str, dtype: torch.dtype) -> Comparison:
+    """A small network on a device, whose node updates have kernels of their own there, against float64 on the CPU."""
+    found, truth = (_network_results(place, kind) for place, kind in ((device, dtype), ("cpu", torch.float64)))
+    error, *gradient_errors = (_distance(ours.cpu(), theirs) for ours, theirs in zip(found, truth, strict=True))
+    passed = max(error, *gradient_errors) <= 30 * TOLERANCE[dtype]  # rounding grows over the layers
+    name = str(dtype).removeprefix("torch.")
+    return Comparison(available(device)[-1], "network", name, False, error, max(gradient_errors), passed)
+
+
+def _network_results(device: torch.device | str, dtype: torch.dtype) -> list[Tensor]:
+    """Logits of two columns, and the gradients of all weights; weights and graph are the same on every device."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        network = NBFNet(12, dim=8, num_layers=2, hidden_dim=8).to(device, dtype)
+    edges = power_law_edges((300, 12), 3000, device=device, seed=0, chunk_edges=64)
+    sets = torch.zeros(300, 2, device=device, dtype=dtype)
+    sets[:2] = 1
+    logits = network(edges, sets, torch.tensor([1, 2], device=device))
+    return [logits.detach(), *torch.autograd.grad(logits.square().mean(), list(network.parameters()))]
+
+
 def speeds(device: torch.device | str = "cpu", *, count: int = 20_000, repeats: int = 3) -> list[Speed]:
     """How fast each implementation is on a power-law graph of `count` edges, 8 x 32 columns of float32."""
     edges = power_law_edges((count // 20, 400), count, device=device, seed=1)
@@ -172,7 +197,7 @@ def _gradients(
     return torch.autograd.grad(results, leaves, [g.to(r.dtype) for g, r in zip(upstream, results, strict=True)])
 
 
-def _distance(ours: Float[Tensor, "row batch dim"], theirs: Float[Tensor, "row batch dim"]) -> float:
+def _distance(ours: Float[Tensor, "*shape"], theirs: Float[Tensor, "*shape"]) -> float:
     """‖ours - theirs‖ / ‖theirs‖; infinite if ours has a NaN."""
     if theirs.numel() == 0:
         return 0.0

@@ -1,12 +1,16 @@
-"""Batches of mixed queries, drawn by step number alone: a run that is resumed needs no memory of what it drew."""
+"""Batches, drawn by step number alone: a run that is resumed needs no memory of what it drew.
+
+What a batch is belongs to the method: mixed queries with their answers here, triples in `link_batches`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from unseen.training.config import parsed_weights
 from unseen.training.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -14,10 +18,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.query_table import QueryTable
     from unseen.logic.algebra import Query
+    from unseen.methods.gnn_qe import GnnQe
+    from unseen.training.config import GnnQeConfig
+    from unseen.training.distributed import Workers
 
     Ids = NDArray[np.int32]
+
+
+class BatchSource(Protocol):
+    """What a method learns from, step by step."""
+
+    def prepared(self, step: int, workers: Workers) -> Any:
+        """This process's share of a step's batch, ready for the device."""
+        ...
+
+    def to_json(self, step: int) -> list[dict[str, Any]]:
+        """The whole batch of a step for people to look at."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +90,33 @@ class Batches:
         chosen = [(self.tables[kind], int(row)) for kind, row in zip(types, rows, strict=True)]
         queries = [table.query(row) for table, row in chosen]
         return Batch(queries, [table.easy.row(row) for table, row in chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySource:
+    """A `BatchSource` of mixed queries on the training graph."""
+
+    method: GnnQe
+    dataset: Dataset
+    batches: Batches
+
+    @classmethod
+    def of(cls, method: GnnQe, dataset: Dataset, config: GnnQeConfig) -> QuerySource:
+        """The queries that the settings ask for."""
+        weights, size = parsed_weights(config.type_weights), config.batch_size
+        tables = dataset.tables["train"]
+        return cls(method, dataset, Batches(tables, config.types, weights, batch_size=size, seed=config.seed))
+
+    def prepared(self, step: int, workers: Workers) -> Any:
+        """This process's share of a step's batch, ready for the device."""
+        whole = self.batches[step]
+        own = whole.share(workers.rank, workers.size)
+        everything = None if workers.size == 1 else whole.queries
+        return self.method.prepare(self.dataset.observed("train"), own.queries, own.answers, everything)
+
+    def to_json(self, step: int) -> list[dict[str, Any]]:
+        """The whole batch of a step for people to look at."""
+        return self.batches[step].to_json()
 
 
 def seed_of(seed: int, step: int) -> int:

@@ -28,10 +28,12 @@ Config = TypeVar("Config", bound="TrainingConfig")
 POSITIVE: Check = ("positive", lambda value: value > 0)
 NOT_NEGATIVE: Check = ("zero or more", lambda value: value >= 0)
 BELOW_ONE: Check = ("at least 0 and below 1", lambda value: 0 <= value < 1)
+EVEN: Check = ("positive and even", lambda value: value > 0 and value % 2 == 0)
 SHARE: Check = ("between 0 and 1", lambda value: 0 <= value <= 1)
 
 TRAINED_TYPES = ("1p", "2p", "3p", "2i", "3i", "2in", "3in", "inp", "pin", "pni")
 """The ten types that the paper trains on; ip, pi, 2u and up are only tested."""
+SCORERS = ("complex", "distmult", "transe", "rotate")
 
 
 def one_of(*values: str) -> Check:
@@ -48,8 +50,6 @@ def setting(default: Any, about: str, check: Check | None = None) -> Any:
 class TrainingConfig:
     """What every method's run has."""
 
-    types: tuple[str, ...] = setting(TRAINED_TYPES, "Types of queries to train on.")
-    type_weights: tuple[str, ...] = setting((), "How often a type is drawn beside others, as 1p=2; 1 by default.")
     batch_size: int = setting(64, "Queries in a step, over all processes.", POSITIVE)
     steps: int = setting(10_000, "Steps in all.", POSITIVE)
     learning_rate: float = setting(5e-3, "Of Adam.", POSITIVE)
@@ -65,6 +65,7 @@ class TrainingConfig:
     seed: int = setting(0, "Of weights, batches and dropout.", NOT_NEGATIVE)
     validate_every: int = setting(500, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
     validation_queries: int = setting(100, "Queries a type in a validation, always the same ones.", POSITIVE)
+    validation_types: tuple[str, ...] = setting((), "Types of queries in a validation; all that there are by default.")
     validation_metric: str = setting(
         "hits_at_10",
         "What the best checkpoint is best at.",
@@ -87,21 +88,19 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         _checked_values(type(self), asdict(self))
-        parsed_weights(self.type_weights)
 
 
 @dataclass(frozen=True)
 class GnnQeConfig(TrainingConfig):
     """Settings of GNN-QE; defaults are the paper's table."""
 
+    types: tuple[str, ...] = setting(TRAINED_TYPES, "Types of queries to train on.")
+    type_weights: tuple[str, ...] = setting((), "How often a type is drawn beside others, as 1p=2; 1 by default.")
     layers: int = setting(4, "Layers of the network in each projection.", POSITIVE)
     dim: int = setting(32, "Width of the network.", POSITIVE)
     hidden_dim: int = setting(64, "Width of the output's hidden layer.", POSITIVE)
     message: str = setting(
         "distmult", "How messages are made: distmult, transe, rotate.", one_of("distmult", "transe", "rotate")
-    )
-    relation_rank: int = setting(
-        0, "Rank of what a query's relation does to the vectors of others; 0 is a full matrix each.", NOT_NEGATIVE
     )
     relation_dropout: float = setting(0.3, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
     traversal_dropout: float = setting(0.5, "Probability that an edge on a walk to an answer is hidden.", SHARE)
@@ -111,11 +110,64 @@ class GnnQeConfig(TrainingConfig):
     sharpness: float = setting(10.0, "Answering: not a is 1 - a to this power; 1 is the paper's.", POSITIVE)
     memory_gib: float = setting(0.0, "Memory for one projection; 0 is half of the GPU, or 8 on the CPU.", NOT_NEGATIVE)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parsed_weights(self.type_weights)
 
-CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig}
+
+@dataclass(frozen=True)
+class NodePieceQeConfig(TrainingConfig):
+    """Settings of NodePiece-QE; defaults are the paper's for the ratio 175, `recipes` has those of the others."""
+
+    recipe: str = setting(
+        "paper",
+        "Where other defaults come from: paper (its table, by ratio), large-batch (minutes on a GPU).",
+        one_of("paper", "large-batch"),
+    )
+    batch_size: int = setting(256, "Triples in a step, over all processes.", POSITIVE)
+    steps: int = setting(400_477, "Steps in all.", POSITIVE)
+    learning_rate: float = setting(1e-4, "Of Adam.", POSITIVE)
+    average: float = setting(
+        0.0, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
+    )
+    validate_every: int = setting(2000, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
+    validation_queries: int = setting(1000, "Queries a type in a validation, always the same ones.", POSITIVE)
+    validation_types: tuple[str, ...] = setting(("1p",), "Types of queries in a validation; it learns from 1p alone.")
+    gnn: bool = setting(False, "Refine entity vectors by CompGCN along the edges.")
+    layers: int = setting(3, "Layers of CompGCN, if there is one.", POSITIVE)
+    dim: int = setting(400, "Width of tokens, relations and entities; even.", EVEN)
+    hidden_dim: int = setting(0, "Width of the encoder's hidden layer; 0 is dim, with concat twice that.", NOT_NEGATIVE)
+    encoder: str = setting(
+        "auto",
+        "How tokens become a vector: random-projection, concat; auto is concat with a GNN or anchors.",
+        one_of("auto", "random-projection", "concat"),
+    )
+    tokens: int = setting(20, "Relation tokens of a node; random-projection has so many for each direction.", POSITIVE)
+    anchors: int = setting(0, "Nodes of the training graph that are tokens too; 0 is none.", NOT_NEGATIVE)
+    anchors_per_node: int = setting(20, "Nearest anchors among a node's tokens, if there are anchors.", POSITIVE)
+    aggregate: str = setting("sum", "How CompGCN adds messages up: sum, mean.", one_of("sum", "mean"))
+    scorer: str = setting("complex", "How a link is scored: complex, distmult, transe, rotate.", one_of(*SCORERS))
+    margin: float = setting(12.0, "Logit of a link of distance 0, for transe and rotate.", POSITIVE)
+    dropout: float = setting(0.0, "Of the encoder's hidden layer and of CompGCN's updates.", BELOW_ONE)
+    negatives: int = setting(128, "Negatives for each triple; 0 takes all nodes.", NOT_NEGATIVE)
+    share_negatives: bool = setting(False, "Draw negatives once for all triples of a batch.")
+    temperature: float = setting(0.5, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
+    loss: str = setting("bce", "bce (logits are memberships), or softmax (they only rank).", one_of("bce", "softmax"))
+    hidden_targets: float = setting(
+        0.0, "Probability that an edge to predict is hidden from the tokens and the GNN that predict it.", SHARE
+    )
+    storage: str = setting(
+        "float32", "How entity vectors are kept to answer: float32, bfloat16.", one_of("float32", "bfloat16")
+    )
+
+
+CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig, "nodepiece-qe": NodePieceQeConfig}
 """The settings of each trainable method, by its name."""
 
-FIXED = ("layers", "dim", "hidden_dim", "message", "relation_rank", "batch_size", "seed", "types", "type_weights")
+FIXED = (
+    *("layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
+    *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer"),
+)
 """What cannot change when a run is resumed."""
 
 

@@ -19,22 +19,22 @@ import torch
 
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.training.averaging import WeightAverage
-from unseen.training.batches import Batches, seed_of
+from unseen.training.batches import seed_of
 from unseen.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights, write_json
-from unseen.training.config import parsed_weights
 from unseen.training.distributed import Workers
-from unseen.training.errors import Diverged
+from unseen.training.errors import ConfigError, Diverged
 from unseen.training.event_log import EventLog
 from unseen.training.interrupts import StopWish, catching_interrupts
 from unseen.training.randomness import seeded
 from unseen.training.schedule import learning_rate
+from unseen.training.trainable import batch_source
 
 if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
     from unseen.evaluation.results import Result
-    from unseen.methods.gnn_qe import GnnQe
     from unseen.training.config import TrainingConfig
     from unseen.training.run_folder import RunFolder
+    from unseen.training.trainable import Trainable
 
 Report = Callable[[str, dict[str, Any]], None]
 """Called with an event (`train`, `validation`, …) and its values."""
@@ -58,7 +58,7 @@ class Trainer:
 
     def __init__(
         self,
-        method: GnnQe,
+        method: Trainable,
         dataset: Dataset,
         config: TrainingConfig,
         folder: RunFolder,
@@ -68,13 +68,8 @@ class Trainer:
         self.method, self.dataset, self.config, self.folder = method, dataset, config, folder
         self.workers = workers or Workers()
         self.log = EventLog(folder, config, self.workers.is_first, report)
-        self.batches = Batches(
-            dataset.tables["train"],
-            config.types,
-            parsed_weights(config.type_weights),
-            batch_size=config.batch_size,
-            seed=config.seed,
-        )
+        self.source = batch_source(method, dataset, config)
+        self.validation = _validation_options(dataset, config)
         fused = method.device.type == "cuda"
         self.optimizer = torch.optim.AdamW(method.parameters(), weight_decay=config.weight_decay, fused=fused)
         self.average = WeightAverage(self.optimizer, config.average)
@@ -133,10 +128,7 @@ class Trainer:
 
     def _prepared(self, step: int) -> Any:
         """This process's share of a step's batch, ready for the device."""
-        whole, workers = self.batches[step], self.workers
-        own = whole.share(workers.rank, workers.size)
-        everything = None if workers.size == 1 else whole.queries
-        return self.method.prepare(self.dataset.observed("train"), own.queries, own.answers, everything)
+        return self.source.prepared(step, self.workers)
 
     def _is_due(self, every: int) -> bool:
         """Whether something that happens every so many steps, and after the last, happens now."""
@@ -157,8 +149,7 @@ class Trainer:
         values = torch.zeros(1, dtype=torch.float64, device=self.method.device)
         result: Result | None = None
         if self.workers.is_first:
-            options = Options(limit=self.config.validation_queries)
-            result = evaluate(self.method, self.dataset, "valid", options)
+            result = evaluate(self.method, self.dataset, "valid", self.validation)
             values += validation_score(result, self.config.validation_metric)
         score = float(self.workers.add_up(values))
         self._keep_if_best(score)
@@ -183,9 +174,18 @@ class Trainer:
         """Save the batch and the weights before it, then stop."""
         path = self.folder.path / f"diverged-{step:08d}.json"
         if self.workers.is_first:
-            write_json(path, {"step": step, "batch": self.batches[step].to_json()})
+            write_json(path, {"step": step, "batch": self.source.to_json(step)})
         self._save()
         raise Diverged(step, path)
+
+
+def _validation_options(dataset: Dataset, config: TrainingConfig) -> Options:
+    """What is measured in a validation; a type that the dataset does not have is an error, before anything is run."""
+    there = dataset.tables["valid"]
+    missing = [name for name in config.validation_types if there and name not in there]
+    if missing:
+        raise ConfigError(f"validation_types: the dataset has no validation queries of type {missing[0]}")
+    return Options(types=config.validation_types or None, limit=config.validation_queries)
 
 
 def validation_score(result: Result, metric: str) -> float:

@@ -4,9 +4,11 @@
 | --- | --- |
 | `config.toml` | the settings as run |
 | `run.json` | method, dataset, relation names, versions, commit, machine |
+| `anchors.json` | names of the anchors among a model's tokens, if it has any |
 | `metrics.jsonl` | one JSON line per event: `start`, `train`, `validation`, `end` |
 | `best.safetensors`, `last*` | see `checkpoint` |
 | `calibration.json` | how memberships become probabilities, see `methods.calibration` |
+| `tuning.json` | how a scorer of links answers each type of query, see `training.tuning` |
 """
 
 from __future__ import annotations
@@ -29,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.benchmark.dataset import Dataset
-    from unseen.methods.calibration import Calibrated
-    from unseen.methods.gnn_qe import GnnQe
+    from unseen.methods.calibration import Executing
 
 PACKAGES = ("unseen", "torch", "triton", "numba", "numpy", "safetensors")
 
@@ -42,13 +43,17 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def create(cls, path: str | Path, method: str, config: TrainingConfig, dataset: Dataset) -> RunFolder:
+    def create(
+        cls, path: str | Path, method: str, config: TrainingConfig, dataset: Dataset, anchor_names: Sequence[str] = ()
+    ) -> RunFolder:
         """A new folder, or an empty one, with the settings and the origin of a run."""
         folder = cls(Path(path))
         if folder.path.exists() and any(folder.path.iterdir()):
             raise RunFolderError("is there already; go on with --resume, or name another folder", path=folder.path)
         folder.path.mkdir(parents=True, exist_ok=True)
         write_toml(config, folder.path / "config.toml")
+        if anchor_names:
+            write_json(folder.path / "anchors.json", {"anchors": list(anchor_names)})
         write_json(folder.path / "run.json", _origin(method, dataset))
         return folder
 
@@ -84,6 +89,12 @@ class RunFolder:
         """The relations that the model knows, in its order."""
         return tuple(self.origin["relations"])
 
+    @property
+    def anchor_names(self) -> tuple[str, ...]:
+        """The anchors among the model's tokens, in its order."""
+        path = self.path / "anchors.json"
+        return tuple(read_json(path)["anchors"]) if path.exists() else ()
+
     def weights_path(self, which: str = "best") -> Path:
         """The file of the best weights, or of the last ones if there are no best or they are asked for."""
         best = self.path / "best.safetensors"
@@ -113,23 +124,25 @@ class RunFolder:
 
 def open_method(
     path: str | Path, *, device: str = "auto", known_facts: bool = True, weights: str = "best"
-) -> GnnQe | Calibrated:
+) -> Executing:
     """The method that a run has trained, with `answer` and `estimate`; calibrated if the run is.
 
     `weights` is `best` or `last`; a run that was never validated has only the last. With `known_facts`, projections
     follow observed edges too; the calibration belongs to that way of answering and is left out without it.
     """
-    from unseen.methods.calibration import Calibrated, Calibration
+    from unseen.methods.calibration import Calibration, calibrated
     from unseen.training.trainable import chosen_device, make_method
+    from unseen.training.tuning import answering_method
 
     folder = RunFolder.open(path)
-    method = make_method(folder.config, folder.relation_names, known_facts=known_facts)
+    method = make_method(folder.config, folder.relation_names, folder.anchor_names, known_facts=known_facts)
     load_weights(folder.weights_path(weights), method)
     method = method.to(chosen_device(device)).eval()
+    answerer = answering_method(method, folder.path, known_facts=known_facts)
     calibration = folder.path / "calibration.json"
     if not (known_facts and calibration.exists()):
-        return method
-    return Calibrated(method, Calibration.from_json(read_json(calibration)))
+        return answerer
+    return calibrated(answerer, Calibration.from_json(read_json(calibration)))
 
 
 def relation_keys(dataset: Dataset) -> Sequence[str]:

@@ -21,7 +21,9 @@ from unseen.training.calibrating import fit_calibration
 from unseen.training.checkpoint import load_weights, write_json
 from unseen.training.config import CONFIGS, from_mapping, read_toml, resumed, write_toml
 from unseen.training.distributed import Workers
+from unseen.training.link_batches import choose_anchors
 from unseen.training.loop import Trainer
+from unseen.training.recipes import completed
 from unseen.training.run_folder import RunFolder
 from unseen.training.trainable import chosen_device, make_method
 
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from unseen.benchmark.dataset import Dataset
-    from unseen.methods.gnn_qe import GnnQe
     from unseen.training.config import TrainingConfig
     from unseen.training.loop import Outcome, Report
+    from unseen.training.trainable import Trainable
 
 
 def train(  # noqa: PLR0913  # the last three say how, not what
@@ -70,7 +72,8 @@ def open_folder(
             folder = RunFolder.open(path)
             write_toml(resumed(folder.config, from_settings(folder.config, settings)), path / "config.toml")
         else:
-            RunFolder.create(path, method, from_mapping(CONFIGS[method], settings), dataset)
+            config = from_mapping(CONFIGS[method], completed(method, dataset, settings))
+            RunFolder.create(path, method, config, dataset, choose_anchors(dataset, config))
     workers.wait()
     return RunFolder.open(path)
 
@@ -86,7 +89,7 @@ def read_settings(path: Path | None, flags: Mapping[str, Any]) -> dict[str, Any]
     return (read_toml(path) if path is not None else {}) | dict(flags)
 
 
-def calibrate(dataset: Dataset, folder: RunFolder, method: GnnQe, report: Report | None = None) -> None:
+def calibrate(dataset: Dataset, folder: RunFolder, method: Trainable, report: Report | None = None) -> None:
     """Fit probabilities with the best weights and keep them in the folder."""
     count = folder.config.calibration_queries
     if not count or not dataset.tables["valid"]:
@@ -105,7 +108,7 @@ def _run(
 ) -> Outcome:
     config = folder.config
     _set_up_torch(config)
-    method = make_method(config, folder.relation_names)
+    method = make_method(config, folder.relation_names, folder.anchor_names)
     method = method.to(chosen_device(config.device, workers.local_rank))
     outcome = Trainer(method, dataset, config, folder, workers, report).run(minutes)
     if outcome.is_complete and workers.is_first:

@@ -1,41 +1,40 @@
-"""What the loop asks of a method, and the methods it can make."""
+"""What the loop asks of a method, the methods it can make, and what each of them learns from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
-from unseen.training.config import GnnQeConfig, TrainingConfig
+from unseen.methods.nodepiece_qe import Architecture as NodePieceArchitecture
+from unseen.methods.nodepiece_qe import NodePieceQe
+from unseen.methods.nodepiece_qe import Objective as LinkObjective
+from unseen.training.batches import QuerySource
+from unseen.training.config import GnnQeConfig, NodePieceQeConfig, TrainingConfig
 from unseen.training.errors import ConfigError
+from unseen.training.link_batches import LinkSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import torch
-    from numpy.typing import NDArray
-    from torch import Tensor
 
-    from unseen.graph import KnowledgeGraph
-    from unseen.logic.algebra import Query
+    from unseen.benchmark.dataset import Dataset
+    from unseen.training.batches import BatchSource
+
+Trainable = GnnQe | NodePieceQe
+"""A torch module with `losses(prepared batch, generator)`, one for each row, and `answer` and `estimate`.
+
+Its batches come from its own `BatchSource`; all randomness of a step comes from the generator.
+"""
 
 
-class Trainable(Protocol):
-    """A method with weights (a torch module) that learns from queries and their answers."""
-
-    def prepare(
-        self,
-        graph: KnowledgeGraph,
-        queries: Sequence[Query],
-        answers: Sequence[NDArray[np.integer[Any]]],
-        whole_batch: Sequence[Query] | None = None,
-    ) -> Any:
-        """What the host has to do for a batch; `whole_batch` if `queries` are one process's share of it."""
-        ...
-
-    def losses(self, batch: Any, generator: torch.Generator) -> Tensor:
-        """The loss of each query of a prepared batch; all randomness comes from `generator`."""
-        ...
+def batch_source(method: Trainable, dataset: Dataset, config: TrainingConfig) -> BatchSource:
+    """What a method learns from: queries with answers, or the triples of the training graph."""
+    if isinstance(method, GnnQe) and isinstance(config, GnnQeConfig):
+        return QuerySource.of(method, dataset, config)
+    if isinstance(method, NodePieceQe) and isinstance(config, NodePieceQeConfig):
+        return LinkSource.of(method, dataset, config)
+    raise ConfigError(f"{type(method).__name__} is not trained with {type(config).__name__}")
 
 
 def chosen_device(wanted: str, local_rank: int = 0) -> torch.device:
@@ -53,23 +52,72 @@ def chosen_device(wanted: str, local_rank: int = 0) -> torch.device:
     return torch.device("cuda", local_rank) if wanted == "cuda" else device
 
 
-def make_method(config: TrainingConfig, relation_names: Sequence[str], *, known_facts: bool = True) -> GnnQe:
+def make_method(
+    config: TrainingConfig,
+    relation_names: Sequence[str],
+    anchor_names: Sequence[str] = (),
+    *,
+    known_facts: bool = True,
+) -> Trainable:
     """A method with fresh weights, as the settings and their seed say."""
     import torch
 
-    if not isinstance(config, GnnQeConfig):
-        raise ConfigError(f"no method is trained with {type(config).__name__}")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        if isinstance(config, GnnQeConfig):
+            return _gnn_qe(config, relation_names, known_facts)
+        if isinstance(config, NodePieceQeConfig):
+            return _nodepiece_qe(config, relation_names, anchor_names, known_facts)
+    raise ConfigError(f"no method is trained with {type(config).__name__}")
+
+
+def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: bool) -> GnnQe:
     memory = int(config.memory_gib * 2**30) or None
     shape = Architecture(
         config.dim,
         config.layers,
         config.hidden_dim,
         config.message,  # type: ignore[arg-type]
-        config.relation_rank,
         config.relation_dropout,
     )
     answering = Answering(known_facts, config.ceiling, config.sharpness)
     objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        return GnnQe(relation_names, shape, objective, answering=answering, memory=memory)
+    return GnnQe(relation_names, shape, objective, answering=answering, memory=memory)
+
+
+def _nodepiece_qe(
+    config: NodePieceQeConfig, relation_names: Sequence[str], anchor_names: Sequence[str], known_facts: bool
+) -> NodePieceQe:
+    import torch
+
+    storage = {"float32": torch.float32, "bfloat16": torch.bfloat16}[config.storage]
+    shape: dict[str, Any] = {
+        "dim": config.dim,
+        "tokens": config.tokens,
+        "encoder": _encoder(config),
+        "hidden_dim": config.hidden_dim,
+        "layers": config.layers if config.gnn else 0,
+        "aggregate": config.aggregate,
+        "scorer": config.scorer,
+        "margin": config.margin,
+        "dropout": config.dropout,
+        "anchors_per_node": config.anchors_per_node if config.anchors else 0,
+        "token_seed": config.seed,
+    }
+    objective = LinkObjective(
+        config.negatives,
+        config.share_negatives,
+        config.temperature,
+        config.loss,  # type: ignore[arg-type]
+        config.hidden_targets,
+    )
+    options = {"anchor_names": anchor_names, "known_facts": known_facts, "storage": storage}
+    return NodePieceQe(relation_names, NodePieceArchitecture(**shape), objective, **options)  # type: ignore[arg-type]
+
+
+def _encoder(config: NodePieceQeConfig) -> str:
+    if config.encoder == "random-projection" and config.anchors:
+        raise ConfigError("anchors need --encoder concat: random-projection has two sets of relations only")
+    if config.encoder != "auto":
+        return config.encoder
+    return "concat" if config.gnn or config.anchors else "random-projection"

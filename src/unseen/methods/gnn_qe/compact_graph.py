@@ -7,7 +7,6 @@ are what keeps the other two thirds from being computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,13 +16,11 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unseen.errors import GraphError, QueryRefused
 from unseen.graph import KnowledgeGraph
-from unseen.graph.vocabulary import directed_relation, undirected_relation
+from unseen.methods.model_relations import ABSENT, ModelRelations
 from unseen.nn.kernels import EdgeViews
 
 Ids = NDArray[np.int64]
-ABSENT = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,22 +30,19 @@ class CompactGraph:
     edges: EdgeViews
     entity_of_node: Int[Tensor, " node"]
     node_of_entity: Ids
-    model_relation: Ids
-    """The model's id of each directed relation of the graph; -1 where it has none."""
-    relation_name: Callable[[int], str]
-    """What the graph calls a relation."""
+    relations: ModelRelations
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, relation_names: tuple[str, ...], device: torch.device) -> CompactGraph:
         """Match relations by name (any name the graph accepts), then number what is connected."""
-        numbers = _model_numbers(graph, relation_names)
+        relations = ModelRelations.of(graph, relation_names)
         connected = graph.connected_entities.astype(np.int64)
         node_of_entity = np.full(graph.num_entities, ABSENT, np.int64)
         node_of_entity[connected] = np.arange(len(connected))
-        directed = np.array([_directed(numbers, way) for way in (False, True)])
+        directed = np.array([relations.forwards, relations.backwards])
         edges = _edge_views(graph, node_of_entity, directed, (len(connected), 2 * len(relation_names)), device)
         entities = torch.from_numpy(connected).to(device)
-        return cls(edges, entities, node_of_entity, _by_directed_id(directed), graph.vocabulary.relations.name)
+        return cls(edges, entities, node_of_entity, relations)
 
     @property
     def num_nodes(self) -> int:
@@ -62,11 +56,7 @@ class CompactGraph:
 
     def relations_of(self, directed: Ids) -> Ids:
         """The model's ids of directed relations of the graph; one that it never saw is an error."""
-        numbers = self.model_relation[directed]
-        if (numbers < 0).any():
-            name = self.relation_name(undirected_relation(int(directed[numbers < 0][0])))
-            raise QueryRefused(f"the model was trained without the relation {name!r}; train one on a graph that has it")
-        return numbers
+        return self.relations.known(directed)
 
     def gather(self, sets: Float[Tensor, "batch entity"]) -> Float[Tensor, "batch node"]:
         """Memberships of the nodes."""
@@ -100,31 +90,6 @@ class CompactGraph:
         """Source, relation and target of every edge in canonical order, as indices."""
         view = self.edges.by_target
         return view.source.long(), view.relation.long(), view.target.long()
-
-
-def _model_numbers(graph: KnowledgeGraph, relation_names: tuple[str, ...]) -> Ids:
-    """For each relation of the graph the model's number of the same name, or -1."""
-    found = graph.vocabulary.relations.find_all(relation_names)
-    numbers = np.full(graph.num_relations, ABSENT, np.int64)
-    numbers[found[found >= 0]] = np.flatnonzero(found >= 0)
-    if graph.num_triples and (numbers[graph.relations] < 0).all():
-        raise GraphError("the model knows none of this graph's relations; it was trained on a graph with other names")
-    return numbers
-
-
-def _directed(numbers: Ids, inverse: bool) -> Ids:
-    """Directed ids in one direction, -1 staying -1."""
-    ids = [directed_relation(int(number), inverse) if number >= 0 else ABSENT for number in numbers]
-    return np.array(ids, np.int64)
-
-
-def _by_directed_id(numbers: Ids) -> Ids:
-    """The model's ids [direction, relation] as one column over the graph's directed ids."""
-    column = np.empty(numbers.size, np.int64)
-    for inverse in (False, True):
-        places = [directed_relation(relation, inverse) for relation in range(numbers.shape[1])]
-        column[places] = numbers[int(inverse)]
-    return column
 
 
 def _edge_views(

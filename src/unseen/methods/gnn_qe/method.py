@@ -53,9 +53,8 @@ class Architecture:
     num_layers: int = 4
     hidden_dim: int = 64
     message: Message = "distmult"
-    relation_rank: int = 0
-    """Of the map from the query's relation to the vectors of all relations; 0 is full, as in the paper."""
     relation_dropout: float = 0.0
+    """Share of the numbers of the relations' vectors that is left out, at random, while learning."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,6 @@ class GnnQe(nn.Module):
             shape.num_layers,
             shape.hidden_dim,
             shape.message,
-            relation_rank=shape.relation_rank,
             relation_dropout=shape.relation_dropout,
         )
         self._recordings = Recordings()
