@@ -45,7 +45,7 @@ class Reliability:
         counts, probability, frequency = (
             tuple(column.tolist()) for column in (self._counts, self._sums / filled, self._true / filled)
         )
-        counted = np.stack([self._counts, self._sums, self._true])
+        counted: Floats = np.stack([self._counts, self._sums, self._true]).astype(np.float64)
         likely = counted.copy()
         likely[:, 0] -= self._unlikely
         return Calibration(_error(counted), counts, probability, frequency, _error(likely))
