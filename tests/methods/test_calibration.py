@@ -70,13 +70,11 @@ def test_nothing_seen_gives_a_curve_all_the_same() -> None:
         assert bool(fit(Frequencies())(torch.tensor([0.0, 0.5, 1.0])).isfinite().all())
 
 
-def test_queries_are_grouped_by_depth_and_negation() -> None:
+def test_queries_are_grouped_by_negation_depth_and_intersection() -> None:
     groups = {name: group_of(shape.skeleton) for name, shape in SHAPES.items()}
-    assert {groups[name] for name in ("1p", "2i", "3i", "2u")} == {"p1"}
-    assert {groups[name] for name in ("2p", "ip", "pi", "up")} == {"p2"}
-    assert groups["3p"] == "p3"
-    assert {groups[name] for name in ("2in", "3in")} == {"n1"}
-    assert {groups[name] for name in ("inp", "pin", "pni")} == {"n2"}
+    members = {"p1": "1p 2u", "p1i": "2i 3i", "p2": "2p up", "p2i": "ip pi", "p3": "3p", "n1": "2in", "n1i": "3in"}
+    for group, names in (members | {"n2": "inp pin pni"}).items():
+        assert {groups[name] for name in names.split()} == {group}
 
 
 def test_a_group_that_was_not_fitted_takes_the_nearest() -> None:
@@ -84,6 +82,7 @@ def test_a_group_that_was_not_fitted_takes_the_nearest() -> None:
     calibration = Calibration(curves)
     deep = Project(0, Project(0, Project(0, Anchor(0))))
     assert calibration.curve_of(deep).kind == "p2"
+    assert calibration.curve_of(And((deep, deep))).kind == "p2"
     assert calibration.curve_of(And((deep, Not(deep)))).kind == "n1"
 
 

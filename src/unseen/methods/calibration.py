@@ -26,7 +26,7 @@ from torch import Tensor
 
 from unseen.errors import EvaluationError
 from unseen.graph import KnowledgeGraph
-from unseen.logic.algebra import Not, Project, Query, walk
+from unseen.logic.algebra import And, Not, Project, Query, walk
 from unseen.logic.execute import Execution
 from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
 from unseen.methods.query_loss import logit
@@ -65,8 +65,7 @@ class Calibration:
     def curve_of(self, query: Query) -> Curve:
         """The curve of the query's group; of the nearest depth, with the same kind of negation, if it has none."""
         group = group_of(query)
-        nearest = min(self.curves, key=lambda known: (known[0] != group[0], abs(int(known[1:]) - int(group[1:]))))
-        return self.curves[nearest]
+        return self.curves[min(self.curves, key=lambda known: _distance(known, group))]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -159,9 +158,21 @@ class CalibratedExecution(Execution):
 
 
 def group_of(query: Query) -> str:
-    """`p` or, with negation, `n`, and the number of projections on the longest path: 1p is p1, pin is n2."""
-    has_negation = any(isinstance(node, Not) for node in walk(query))
-    return f"{'n' if has_negation else 'p'}{_projections(query)}"
+    """`p` or, with negation, `n`; the projections on the longest path; `i` if sets intersect: 1p is p1, pi is p2i."""
+    nodes = list(walk(query))
+    sign = "n" if any(isinstance(node, Not) for node in nodes) else "p"
+    return f"{sign}{_projections(query)}{'i' if any(map(_intersects, nodes)) else ''}"
+
+
+def _intersects(node: Query) -> bool:
+    """Whether it is an intersection of two or more sets, what it only excludes not counted."""
+    return isinstance(node, And) and sum(not isinstance(part, Not) for part in node.parts) > 1
+
+
+def _distance(known: str, wanted: str) -> tuple[bool, int, bool]:
+    """How far one group is from another: negation matters most, then depth, then intersection."""
+    depths = [int(group[1:].removesuffix("i")) for group in (known, wanted)]
+    return known[0] != wanted[0], abs(depths[0] - depths[1]), known.endswith("i") != wanted.endswith("i")
 
 
 def _projections(query: Query) -> int:
