@@ -13,6 +13,7 @@ import matplotlib as mpl
 import torch
 
 import unseen
+from unseen.api import parse
 from unseen.evaluation.figure_style import SETTINGS, new_figure
 from unseen.logic.algebra import Anchor, Not, Project, Query, bind
 from unseen.logic.traverse import Traversal
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.logic.execute import Execution
 
-MEMBERS = 9
+MEMBERS = 5
+"""Shown of each kind."""
 KNOWN, PREDICTED = "#35618e", "#e0953f"
 
 
@@ -43,18 +45,24 @@ def stages(query: Query) -> list[Query]:
 
 
 def draw(axes: Axes, graph: KnowledgeGraph, execution: Execution, node: Query, title: str) -> None:
-    """The likeliest members of one set as bars."""
+    """The likeliest known members of one set, then the likeliest predicted ones, as bars."""
     memberships = execution.memberships(node)
-    known = set(Traversal(graph).members(node).tolist())
-    values, places = torch.topk(memberships, MEMBERS)
-    names = [graph.vocabulary.entity_name(int(place)) for place in places]
-    colours = [KNOWN if int(place) in known else PREDICTED for place in places]
-    axes.barh(range(MEMBERS), values.numpy(), color=colours, height=0.72)
-    axes.set_yticks(range(MEMBERS), names)
+    known = torch.zeros(len(memberships), dtype=torch.bool)
+    known[torch.from_numpy(Traversal(graph).members(node).astype("int64"))] = True
+    shown = [(float(v), int(e), KNOWN) for v, e in zip(*torch.topk(memberships * known, MEMBERS), strict=True) if v > 0]
+    shown += [(float(v), int(e), PREDICTED) for v, e in zip(*torch.topk(memberships * ~known, MEMBERS), strict=True)]
+    values, entities, colours = zip(*shown, strict=True)
+    axes.barh(range(len(shown)), values, color=colours, height=0.72)
+    axes.set_yticks(range(len(shown)), [_short(graph.vocabulary.entity_name(entity)) for entity in entities])
     axes.invert_yaxis()
     axes.set_xlim(0, 1.02)
+    axes.grid(axis="y", visible=False)
     axes.set_title(title, loc="left")
-    axes.set_xlabel("membership")
+    axes.set_xlabel(f"membership; {int(known.sum())} members known")
+
+
+def _short(name: str, longest: int = 22) -> str:
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def title_of(graph: KnowledgeGraph, node: Query, numbers: dict[Query, int]) -> str:
@@ -83,7 +91,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     graph = unseen.load(options.graph)
-    query = bind(unseen.parse(options.question), graph.vocabulary.entity_id, graph.vocabulary.relation_id)
+    query = bind(parse(options.question, graph)[0], graph.vocabulary.entity_id, graph.vocabulary.relation_id)
     method = open_method(options.run, device="cpu")
     execution = getattr(method, "method", method).estimate(graph, [query])
     order = stages(query)
