@@ -251,7 +251,7 @@ def test_what_is_no_triple_of_names_is_refused(database: Database, bad: list[obj
     [
         ("LOAD <http://127.0.0.1/x>", "LOAD is off"),
         ("PREFIX : <urn:> INSERT DATA { :a :b :c } ; load <file:///etc/passwd>", "LOAD is off"),
-        ("INSERT { ?s ?p ?o } WHERE { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }", "SERVICE is not supported"),
+        ("INSERT { ?s ?p ?o } WHERE { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }", "SERVICE asks other servers"),
     ],
 )
 def test_updates_that_reach_out_are_refused(database: Database, text: str, reason: str) -> None:

@@ -181,7 +181,8 @@ class Database:
                 self.checkpoint()
                 self.triples.store.backup(str(unfinished / "triples"))
                 number = self._folder.current
-                for path in (self.path / "database.json", self.path / "current.json", self._folder.journal(number)):
+                names = ("database.json", "current.json", "counts.json", self._folder.journal(number).name)
+                for path in (self.path / name for name in names if (self.path / name).exists()):
                     shutil.copy2(path, unfinished)
                 shutil.copytree(self._folder.snapshot(number), unfinished / self._folder.snapshot(number).name)
             unfinished.rename(target)
@@ -268,13 +269,30 @@ class Database:
             for change in (*self._journal.changes, trace):
                 self.triples.apply(change)
                 self._live.note(change)
-        if trace is None or not is_sound or self._folder.incomplete.exists():
+        is_whole = trace is not None and is_sound and not self._folder.incomplete.exists()
+        if not is_whole or not self._has_all_edges():
             self._rebuild()
+            self._folder.note_counts(self._counts())
             self._folder.mark_complete()
         self.triples.forget_touched()
         self._sweep(self._folder.current)
         for file in self.path.glob("*.nt"):
             _delete(file)
+
+    def _has_all_edges(self) -> bool:
+        """Whether graph and triples differ by as many statements as before, or else by those that are no edges."""
+        noted = self._folder.counts
+        if self.triples.count() - self.graph.num_triples == noted.others:
+            return True
+        counts = self._counts()
+        if counts.missing == noted.missing:
+            self._folder.note_counts(counts)
+        return counts.missing == noted.missing
+
+    def _counts(self) -> folders.Counts:
+        others = self.triples.count() - self.graph.num_triples
+        edges = self.triples.count_edges(literals=self.settings.literals) if others else self.graph.num_triples
+        return folders.Counts(others, edges - self.graph.num_triples)
 
     def _last_snapshot(self, number: int) -> tuple[KnowledgeGraph, bool]:
         """The graph of a snapshot, and whether it could be read."""
