@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from threading import local
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode, urlsplit
@@ -46,16 +46,10 @@ class Client:
     """One server."""
 
     def __init__(self, url: str, *, api_key: str | None = None, timeout: float = 60.0) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ServerError(f"the address of a server looks like http://127.0.0.1:7878, not {url!r}")
         self.url, self._timeout = url.rstrip("/"), timeout
-        self._scheme, self._host, self._port, self._base = (
-            parts.scheme,
-            parts.hostname,
-            parts.port,
-            parts.path.rstrip("/"),
-        )
+        self._scheme, self._host, self._port, self._base = _parts(url)
+        if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
+            raise ServerError("a key is made of printable ASCII characters")
         self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         self._local = local()
 
@@ -105,7 +99,7 @@ class Client:
         """The solutions of a SPARQL SELECT, exact unless `infer`; values as plain texts."""
         parameters = {"query": sparql} | ({"infer": "true"} if infer else {}) | ({"k": str(top)} if top else {})
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": RESULTS}
-        found = json.loads(self._send("POST", "/query", urlencode(parameters).encode(), headers, sparql))
+        found = _read(self._send("POST", "/query", urlencode(parameters).encode(), headers, sparql))
         if "boolean" in found:
             return [{"boolean": str(found["boolean"]).lower()}]
         return [{name: term["value"] for name, term in row.items()} for row in found["results"]["bindings"]]
@@ -126,33 +120,44 @@ class Client:
 
     def _listed(self, what: str, search: str, limit: int) -> Any:
         address = f"/{what}?{urlencode({'search': search, 'limit': limit})}"
-        return json.loads(self._send("GET", address, None, {}))[what]
+        return _read(self._send("GET", address, None, {}))[what]
 
     def _json(self, method: str, address: str, body: dict[str, Any], text: str = "") -> Any:
         try:
             sent = json.dumps(body).encode()
         except TypeError:
             raise ServerError("names must be texts") from None
-        return json.loads(self._send(method, address, sent, {"Content-Type": "application/json"}, text))
+        return _read(self._send(method, address, sent, {"Content-Type": "application/json"}, text))
 
     def _send(self, method: str, address: str, body: bytes | None, headers: dict[str, str], text: str = "") -> bytes:
-        """The body of a good answer; any other is an error. Every request may be repeated without harm."""
-        for is_last in (False, True):
-            fresh = getattr(self._local, "connection", None) is None
-            connection = self._connection()
-            try:
-                connection.request(method, self._base + address, body, {**self._headers, **headers})
-                response = connection.getresponse()
-                content = response.read()
-            except (OSError, HTTPException) as error:
-                self.close()
-                if is_last or fresh:
-                    raise ServerError(f"{self.url} does not answer: {error or type(error).__name__}") from None
-                continue
-            if response.status >= 400:
-                raise _error(response.status, content, text)
-            return content
-        raise AssertionError("unreachable")
+        """The body of a good answer; any other is an error.
+
+        A connection that the server closed while nobody used it is made again, once; nothing else is sent twice, and
+        an update, which may do more when it is done twice, has a new connection.
+        """
+        if address == "/update":
+            self.close()
+        try:
+            response = self._response(method, address, body, headers)
+            content = response.read()
+        except (OSError, HTTPException, ValueError) as error:
+            self.close()
+            raise ServerError(f"{self.url} does not answer: {error or type(error).__name__}") from None
+        if response.status >= 400:
+            raise _error(response.status, content, text)
+        return content
+
+    def _response(self, method: str, address: str, body: bytes | None, headers: dict[str, str]) -> HTTPResponse:
+        is_used = getattr(self._local, "connection", None) is not None
+        connection = self._connection()
+        try:
+            connection.request(method, self._base + address, body, {**self._headers, **headers})
+            return connection.getresponse()
+        except (ConnectionResetError, BrokenPipeError):  # RemoteDisconnected, not one byte of an answer, is the first
+            self.close()
+            if not is_used:
+                raise
+        return self._response(method, address, body, headers)
 
     def _connection(self) -> HTTPConnection:
         connection: HTTPConnection | None = getattr(self._local, "connection", None)
@@ -160,6 +165,25 @@ class Client:
             kind = HTTPSConnection if self._scheme == "https" else HTTPConnection
             connection = self._local.connection = kind(self._host, self._port, timeout=self._timeout)
         return connection
+
+
+def _parts(url: str) -> tuple[str, str, int | None, str]:
+    """Scheme, host, port and path of the address of a server."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or parts.scheme not in ("http", "https"):
+        raise ServerError(f"the address of a server looks like http://127.0.0.1:7878, not {url!r}")
+    return parts.scheme, host, port, parts.path.rstrip("/")
+
+
+def _read(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise ServerError("the answer is no JSON; is this a server of unseen?") from None
 
 
 def _answer(plain: dict[str, Any]) -> Answer:

@@ -315,3 +315,41 @@ def test_a_snapshot_that_fails_does_not_undo_the_write(database: Database, monke
     monkeypatch.setattr(database_module, "write_snapshot", full)
     assert database.add([("Emil", "parent", "Fay")]) == 1
     assert ("Emil", "parent", "Fay") in triples(database)
+
+
+def _full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_an_update_lasts_even_if_the_journal_is_full(
+    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unseen.database.journal.os.fsync", _full)
+    update(database, "INSERT DATA { :Gus :likes :Go }")
+    expected = {*FAMILY, ("Gus", "likes", "Go")}
+    assert triples(database) == expected
+    with pytest.raises(DiskFull, match="nothing was changed"):
+        update(database, "INSERT DATA { :Hal :likes :Go }")
+    assert triples(database) == expected
+    assert exact(database, "SELECT ?x { :Hal :likes ?x }") == set()
+    monkeypatch.undo()
+    database.close()
+    with Database(path) as again:
+        assert triples(again) == expected
+
+
+def test_an_update_that_may_not_last_says_that_it_was_done(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("unseen.database.journal.os.fsync", _full)
+        patched.setattr("unseen.database.triples.Triples.flush", _full)
+        with pytest.raises(DatabaseError, match="the update was carried out, but may not outlast the machine"):
+            update(database, "INSERT DATA { :Gus :likes :Go }")
+    assert database.add([("Hal", "likes", "Go")]) == 1
+    assert triples(database) == {*FAMILY, ("Gus", "likes", "Go"), ("Hal", "likes", "Go")}
+
+
+def test_no_update_begins_without_space_for_its_journal(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.database.journal.os.posix_fallocate", _full)
+    with pytest.raises(DiskFull, match="nothing was changed"):
+        update(database, "INSERT DATA { :Gus :likes :Go }")
+    assert exact(database, "SELECT ?x { :Gus :likes ?x }") == set()

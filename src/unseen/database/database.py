@@ -74,14 +74,22 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Finish what is being written and let go of everything; closing twice does no harm."""
-        with self._writing:
+    def close(self, patience: float = -1) -> bool:
+        """Finish what is being written and let go of everything; closing twice does no harm.
+
+        Whether that was done within some seconds; if not, everything stays open.
+        """
+        if not self._writing.acquire(timeout=patience):
+            return False
+        try:
             if self._journal.is_open:
                 self.triples.flush()
                 self._journal.close()
                 del self.triples.store
                 self._resources.close()
+        finally:
+            self._writing.release()
+        return True
 
     @property
     def graph(self) -> KnowledgeGraph:
@@ -131,8 +139,9 @@ class Database:
         with self._writing:
             self._require_space()
             self._take_over_trace()
+            self._journal.reserve(2 * len(text.encode()))
             self.triples.update(text, self.prefixes)
-            self._take_over_trace()
+            self._follow_update()
             if names_graphs:
                 self.triples.flush()
 
@@ -229,6 +238,24 @@ class Database:
             return
         self.triples.forget_touched()
         self._checkpoint_if_due()
+
+    def _follow_update(self) -> None:
+        """Take over the trace of an update that is done; if the journal cannot be written, the triples are made to last
+        instead, and the trace stays in them until it can.
+        """
+        try:
+            self._take_over_trace()
+        except (UnseenError, OSError) as error:
+            done = "the update was carried out, but"
+            try:
+                self.triples.flush()
+            except OSError as failure:
+                raise DatabaseError(f"{done} may not outlast the machine: {failure}", path=self.path) from error
+            change = self.triples.touched()
+            if change is None:
+                problem = f"{done} predicted answers follow it with the next write only: {error}"
+                raise DatabaseError(problem, path=self.path) from error
+            self._live.note(change)
 
     def _checkpoint_if_due(self) -> None:
         """The write is done by now: a snapshot that fails, on a full disk say, is tried again later."""

@@ -101,7 +101,7 @@ class _Operation:
         return "I" if self.tokens[place].kind in ("iri", "name") else self.tokens[place].text.upper()
 
     def _is_plain(self, block: str) -> bool:
-        """Whether a template holds triples, and GRAPH with triples, and nothing whose copy would mean something else."""
+        """Whether a template holds triples, and GRAPH with triples, and nothing whose copy means something else."""
         first, last = self.blocks[block]
         return all(self._is_plain_token(place) for place in range(first + 1, last))
 

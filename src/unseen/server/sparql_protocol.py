@@ -101,9 +101,10 @@ async def _predicted(service: Service, text: str, count: int | None, accept: str
     """Answer a query by prediction."""
     media_type = acceptable(accept, list(SOLUTIONS))
     question = without_extra_variables(text)
-    variable = await service.read(partial(_variable, service, question))
+    variable = await service.help(partial(_variable, service, question))
     answers = await service.ask(Asked(question, count))
-    return Response(results_of(answers, variable, media_type), media_type=media_type)
+    body = await service.help(partial(results_of, answers, variable, media_type))
+    return Response(body, media_type=media_type)
 
 
 async def _with_predictions(service: Service, text: str, count: int | None) -> str:
@@ -112,9 +113,9 @@ async def _with_predictions(service: Service, text: str, count: int | None) -> s
     tables = []
     for clause in clauses:
         question = without_extra_variables(clause.question)
-        variable = await service.read(partial(_variable, service, question))
+        variable = await service.help(partial(_variable, service, question))
         answers = await service.ask(Asked(question, count))
-        tables.append(values_of(answers, variable))
+        tables.append(await service.help(partial(values_of, answers, variable)))
     return with_values(text, clauses, tables)
 
 
