@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -353,3 +354,31 @@ def test_no_update_begins_without_space_for_its_journal(database: Database, monk
     with pytest.raises(DiskFull, match="nothing was changed"):
         update(database, "INSERT DATA { :Gus :likes :Go }")
     assert exact(database, "SELECT ?x { :Gus :likes ?x }") == set()
+
+
+def test_a_database_without_its_triples_is_damaged_and_left_as_it_is(database: Database, path: Path) -> None:
+    database.checkpoint()
+    database.close()
+    shutil.rmtree(path / "triples")
+    before = sorted(path.iterdir())
+    with pytest.raises(DatabaseError, match="is damaged: its folder `triples` is missing"):
+        Database(path)
+    assert sorted(path.iterdir()) == before
+
+
+def test_nothing_is_upgraded_while_another_process_has_it(
+    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "PATIENCE", 0.0)
+    monkeypatch.setattr(folder, "FORMAT", 2)
+    monkeypatch.setitem(folder.UPGRADES, 1, lambda _: pytest.fail("upgraded"))
+    with pytest.raises(DatabaseInUse):
+        Database(path)
+
+
+def test_the_iri_of_a_plain_name_is_that_name(database: Database) -> None:
+    assert (
+        database.add([("urn:unseen:Ada", "urn:unseen:parent", "urn:unseen:Ben"), ("Ada", "urn:unseen:new%20one", "x")])
+        == 1
+    )
+    assert triples(database) == {*FAMILY, ("Ada", "new one", "x")}

@@ -56,8 +56,9 @@ class Database:
         self._live: LiveGraph
         self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
         with ExitStack() as stack:
-            self._folder, self.settings = folders.opened(self.path)
+            folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
+            self._folder, self.settings = folders.opened(self.path)
             self.triples = Triples(self._folder.triples)
             self._recover()
             self._resources = stack.pop_all()

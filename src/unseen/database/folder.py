@@ -118,10 +118,14 @@ def create(path: Path, settings: Settings) -> Folder:
     return Folder(path)
 
 
-def opened(path: Path) -> tuple[Folder, Settings]:
-    """The folder of an existing database, brought to the format of this version."""
+def require(path: Path) -> None:
+    """Refuse a path that is no database."""
     if not is_database(path):
         raise DatabaseError("is no database; `unseen db create` makes one", path=path)
+
+
+def opened(path: Path) -> tuple[Folder, Settings]:
+    """The folder of an existing database, brought to the format of this version; whoever calls holds its lock."""
     described = _read_json(path / "database.json")
     found = described.get("format")
     if not isinstance(found, int) or not 1 <= found <= FORMAT:
@@ -131,7 +135,10 @@ def opened(path: Path) -> tuple[Folder, Settings]:
         UPGRADES[number](path)
         described["format"] = number + 1
         _write_json(path / "database.json", described)
-    return Folder(path), Settings(bool(described.get("literals", False)))
+    folder = Folder(path)
+    if (path / "current.json").exists() and not folder.triples.is_dir():
+        raise DatabaseError("is damaged: its folder `triples` is missing; restore it from a backup", path=path)
+    return folder, Settings(bool(described.get("literals", False)))
 
 
 @contextmanager
