@@ -13,6 +13,7 @@ It needs nothing but Python's own HTTP. A client may be used by many threads; ea
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from threading import local
@@ -23,8 +24,9 @@ from unseen.api import Answer, Answers
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+_NOT_OURS = "the answer has not the shape that it must have; is this a server of unseen?"
 RESULTS = "application/sparql-results+json"
 
 
@@ -81,28 +83,34 @@ class Client:
         """The answers to a question (formula or SPARQL): what the graph says, then what it implies."""
         body = {"question": question, "top": top, "explain": explain}
         found = self._json("POST", "/ask", {**body, "predicted_only": predicted_only, "exact": exact}, text=question)
-        counts = GraphCounts(*(found["graph"][name] for name in ("entities", "relations", "triples")))
-        answers = tuple(_answer(one) for one in found["answers"])
-        return Answers(found["query"], found["method"], counts, found["known"], answers)
+        with _of_our_shape():
+            counts = GraphCounts(*(found["graph"][name] for name in ("entities", "relations", "triples")))
+            answers = tuple(_answer(one) for one in found["answers"])
+            return Answers(found["query"], found["method"], counts, found["known"], answers)
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
         """Add triples by name, all or none; how many of them are new. They count from now on, and last."""
         sent = [list(triple) for triple in triples]
-        return int(self._json("POST", "/triples", {"triples": sent})["added"]) if sent else 0
+        found = self._json("POST", "/triples", {"triples": sent}) if sent else {"added": 0}
+        with _of_our_shape():
+            return int(found["added"])
 
     def remove(self, triples: Iterable[Sequence[str]]) -> int:
         """Remove triples by name, all or none; how many of them were there."""
         sent = [list(triple) for triple in triples]
-        return int(self._json("DELETE", "/triples", {"triples": sent})["removed"]) if sent else 0
+        found = self._json("DELETE", "/triples", {"triples": sent}) if sent else {"removed": 0}
+        with _of_our_shape():
+            return int(found["removed"])
 
     def query(self, sparql: str, *, infer: bool = False, top: int | None = None) -> list[dict[str, str]]:
         """The solutions of a SPARQL SELECT, exact unless `infer`; values as plain texts."""
         parameters = {"query": sparql} | ({"infer": "true"} if infer else {}) | ({"k": str(top)} if top else {})
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": RESULTS}
         found = _read(self._send("POST", "/query", urlencode(parameters).encode(), headers, sparql))
-        if "boolean" in found:
-            return [{"boolean": str(found["boolean"]).lower()}]
-        return [{name: term["value"] for name, term in row.items()} for row in found["results"]["bindings"]]
+        with _of_our_shape():
+            if "boolean" in found:
+                return [{"boolean": str(found["boolean"]).lower()}]
+            return [{name: term["value"] for name, term in row.items()} for row in found["results"]["bindings"]]
 
     def update(self, sparql: str) -> None:
         """Run a SPARQL update, all or nothing."""
@@ -120,7 +128,9 @@ class Client:
 
     def _listed(self, what: str, search: str, limit: int) -> Any:
         address = f"/{what}?{urlencode({'search': search, 'limit': limit})}"
-        return _read(self._send("GET", address, None, {}))[what]
+        found = _read(self._send("GET", address, None, {}))
+        with _of_our_shape():
+            return found[what]
 
     def _json(self, method: str, address: str, body: dict[str, Any], text: str = "") -> Any:
         try:
@@ -183,7 +193,16 @@ def _read(content: bytes) -> Any:
     try:
         return json.loads(content)
     except ValueError:
-        raise ServerError("the answer is no JSON; is this a server of unseen?") from None
+        raise ServerError(_NOT_OURS) from None
+
+
+@contextmanager
+def _of_our_shape() -> Iterator[None]:
+    """An answer that lacks what it must have is an error of the server."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError):
+        raise ServerError(_NOT_OURS) from None
 
 
 def _answer(plain: dict[str, Any]) -> Answer:

@@ -166,6 +166,11 @@ def test_what_is_wrong_with_an_address_a_key_or_an_answer_is_said() -> None:
     server = Silent()
     with pytest.raises(ServerError, match="is this a server of unseen"):
         _NoJson(server.url).entities()
+    client = unseen.connect(server.url)
+    for action in (lambda: client.ask("x"), lambda: client.query("x"), lambda: client.add([("a", "b", "c")])):
+        with pytest.raises(ServerError, match="is this a server of unseen"):
+            action()
+    client.close()
     server.socket.close()
 
 
