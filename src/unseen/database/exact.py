@@ -11,11 +11,13 @@ from unseen.database.guard import check_query, check_update
 from unseen.database.reserved import refuse_reserved
 from unseen.database.update_text import TracedUpdate, failing_first, traced, untraced
 from unseen.errors import DatabaseError, QueryRefused, QuerySyntaxError, shorten
+from unseen.logic.sparql.words import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.database.database import Database
+    from unseen.logic.sparql.words import Token
 
 _PLACE = re.compile(r"^error at (\d+):(\d+): (.*)", re.DOTALL)
 
@@ -67,21 +69,22 @@ def query(
 
 def update(database: Database, text: str, *, using: Sequence[str] = (), using_named: Sequence[str] = ()) -> None:
     """Run an update, all or nothing; when this returns, it is durable and in every later answer."""
-    check_update(text)
-    refuse_reserved(text, database.prefixes)
+    tokens = list(tokens_of(text))
+    check_update(text, tokens)
+    refuse_reserved(text, tokens, database.prefixes)
     rdf = database.triples.rdf
-    check_syntax(database, text)
+    check_syntax(database, text, tokens)
     clauses = [str(_graph_name(rdf, iri)) for iri in using]
     clauses += [f"NAMED {_graph_name(rdf, iri)}" for iri in using_named]
     try:
-        run(database, traced(text, clauses))
+        run(database, traced(text, clauses, tokens))
     except _NotFollowed:
         run(database, untraced(text, clauses))
 
 
-def check_syntax(database: Database, text: str) -> None:
+def check_syntax(database: Database, text: str, tokens: list[Token]) -> None:
     """Refuse an update that is not SPARQL, without running it: it stands behind an operation that always fails."""
-    if not _parses(database, failing_first(text)):
+    if not _parses(database, failing_first(text, tokens)):
         _parses(database, text, report=True)
 
 

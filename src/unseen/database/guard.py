@@ -39,9 +39,8 @@ def check_query(text: str) -> frozenset[str]:
     return _checked_query(text) if len(text) > LONGEST_REMEMBERED else _remembered_query(text)
 
 
-def check_update(text: str) -> frozenset[str]:
+def check_update(text: str, tokens: list[Token]) -> frozenset[str]:
     """Refuse an update that must not be run; the words it uses, in capitals, if it may."""
-    tokens = list(tokens_of(text))
     _refuse_reaching_out(text, tokens, ("SERVICE", "LOAD"))
     return _checked_words(text, tokens, None)
 

@@ -10,10 +10,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused
-from unseen.logic.sparql.words import tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from unseen.logic.sparql.words import Token
 
 RESERVED = "urn:unseen-store:"
 TOUCHED = f"{RESERVED}touched"
@@ -23,17 +24,14 @@ ANYTHING = f"{RESERVED}anything"
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})|%([0-9A-Fa-f]{2})|\\(.)")
 
 
-def refuse_reserved(text: str, prefixes: Mapping[str, str] | None = None) -> None:
-    """Refuse a text that names one of our IRIs: spelled out anywhere, or, with prefixes, as a prefixed name."""
-    if RESERVED in _written_out(text).lower() or any(map(_is_reserved, _names(text, prefixes))):
+def refuse_reserved(text: str, tokens: Sequence[Token] = (), prefixes: Mapping[str, str] | None = None) -> None:
+    """Refuse a text that names one of our IRIs: spelled out anywhere, or as a prefixed name among its tokens."""
+    if RESERVED in _written_out(text).lower() or any(map(_is_reserved, _names(tokens, prefixes or {}))):
         raise QueryRefused(f"IRIs that begin with {RESERVED} belong to the database itself")
 
 
-def _names(text: str, prefixes: Mapping[str, str] | None) -> Iterator[str]:
+def _names(tokens: Sequence[Token], prefixes: Mapping[str, str]) -> Iterator[str]:
     """The IRIs of the prefixed names of a SPARQL text, if any of its namespaces can lead to ours."""
-    if prefixes is None:
-        return
-    tokens = list(tokens_of(text))
     known = [*prefixes.items()]
     known += [
         (name.text[:-1], _written_out(iri.text[1:-1]))

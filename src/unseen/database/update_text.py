@@ -49,9 +49,9 @@ class TracedUpdate:
     names_graphs: bool
 
 
-def traced(text: str, using: Sequence[str] = ()) -> TracedUpdate:
+def traced(text: str, using: Sequence[str] = (), tokens: list[Token] | None = None) -> TracedUpdate:
     """The update with its trace; `using` are USING clauses to put before every WHERE."""
-    tokens = list(tokens_of(text))
+    tokens = list(tokens_of(text)) if tokens is None else tokens
     operations = _operations(tokens)
     is_clear = unclear_comparison(tokens) is None and not _has_variable_graph(tokens)
     if not is_clear or not all(_Operation(text, part).is_traceable for part in operations):
@@ -69,9 +69,9 @@ def untraced(text: str, using: Sequence[str] = ()) -> TracedUpdate:
     return TracedUpdate(f"{whole}{between}{ANYTHING_CHANGED}", names_graphs=True)
 
 
-def failing_first(text: str) -> str:
+def failing_first(text: str, tokens: list[Token]) -> str:
     """A text that parses if the update does, and does nothing when it is run."""
-    operations = _operations(list(tokens_of(text)))
+    operations = _operations(tokens)
     start = operations[0][0].position if operations else len(text)
     return text[:start] + (_ALWAYS_FAILS if operations else "") + text[start:]
 
