@@ -13,8 +13,9 @@ It needs nothing but Python's own HTTP. A client may be used by many threads; ea
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from threading import local
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode, urlsplit
@@ -23,8 +24,9 @@ from unseen.api import Answer, Answers
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+_NOT_OURS = "the answer has not the shape that it must have; is this a server of unseen?"
 RESULTS = "application/sparql-results+json"
 
 
@@ -46,16 +48,10 @@ class Client:
     """One server."""
 
     def __init__(self, url: str, *, api_key: str | None = None, timeout: float = 60.0) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ServerError(f"the address of a server looks like http://127.0.0.1:7878, not {url!r}")
         self.url, self._timeout = url.rstrip("/"), timeout
-        self._scheme, self._host, self._port, self._base = (
-            parts.scheme,
-            parts.hostname,
-            parts.port,
-            parts.path.rstrip("/"),
-        )
+        self._scheme, self._host, self._port, self._base = _parts(url)
+        if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
+            raise ServerError("a key is made of printable ASCII characters")
         self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         self._local = local()
 
@@ -87,28 +83,34 @@ class Client:
         """The answers to a question (formula or SPARQL): what the graph says, then what it implies."""
         body = {"question": question, "top": top, "explain": explain}
         found = self._json("POST", "/ask", {**body, "predicted_only": predicted_only, "exact": exact}, text=question)
-        counts = GraphCounts(*(found["graph"][name] for name in ("entities", "relations", "triples")))
-        answers = tuple(_answer(one) for one in found["answers"])
-        return Answers(found["query"], found["method"], counts, found["known"], answers)
+        with _of_our_shape():
+            counts = GraphCounts(*(found["graph"][name] for name in ("entities", "relations", "triples")))
+            answers = tuple(_answer(one) for one in found["answers"])
+            return Answers(found["query"], found["method"], counts, found["known"], answers)
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
         """Add triples by name, all or none; how many of them are new. They count from now on, and last."""
         sent = [list(triple) for triple in triples]
-        return int(self._json("POST", "/triples", {"triples": sent})["added"]) if sent else 0
+        found = self._json("POST", "/triples", {"triples": sent}) if sent else {"added": 0}
+        with _of_our_shape():
+            return int(found["added"])
 
     def remove(self, triples: Iterable[Sequence[str]]) -> int:
         """Remove triples by name, all or none; how many of them were there."""
         sent = [list(triple) for triple in triples]
-        return int(self._json("DELETE", "/triples", {"triples": sent})["removed"]) if sent else 0
+        found = self._json("DELETE", "/triples", {"triples": sent}) if sent else {"removed": 0}
+        with _of_our_shape():
+            return int(found["removed"])
 
     def query(self, sparql: str, *, infer: bool = False, top: int | None = None) -> list[dict[str, str]]:
         """The solutions of a SPARQL SELECT, exact unless `infer`; values as plain texts."""
         parameters = {"query": sparql} | ({"infer": "true"} if infer else {}) | ({"k": str(top)} if top else {})
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": RESULTS}
-        found = json.loads(self._send("POST", "/query", urlencode(parameters).encode(), headers, sparql))
-        if "boolean" in found:
-            return [{"boolean": str(found["boolean"]).lower()}]
-        return [{name: term["value"] for name, term in row.items()} for row in found["results"]["bindings"]]
+        found = _read(self._send("POST", "/query", urlencode(parameters).encode(), headers, sparql))
+        with _of_our_shape():
+            if "boolean" in found:
+                return [{"boolean": str(found["boolean"]).lower()}]
+            return [{name: term["value"] for name, term in row.items()} for row in found["results"]["bindings"]]
 
     def update(self, sparql: str) -> None:
         """Run a SPARQL update, all or nothing."""
@@ -126,33 +128,46 @@ class Client:
 
     def _listed(self, what: str, search: str, limit: int) -> Any:
         address = f"/{what}?{urlencode({'search': search, 'limit': limit})}"
-        return json.loads(self._send("GET", address, None, {}))[what]
+        found = _read(self._send("GET", address, None, {}))
+        with _of_our_shape():
+            return found[what]
 
     def _json(self, method: str, address: str, body: dict[str, Any], text: str = "") -> Any:
         try:
             sent = json.dumps(body).encode()
         except TypeError:
             raise ServerError("names must be texts") from None
-        return json.loads(self._send(method, address, sent, {"Content-Type": "application/json"}, text))
+        return _read(self._send(method, address, sent, {"Content-Type": "application/json"}, text))
 
     def _send(self, method: str, address: str, body: bytes | None, headers: dict[str, str], text: str = "") -> bytes:
-        """The body of a good answer; any other is an error. Every request may be repeated without harm."""
-        for is_last in (False, True):
-            fresh = getattr(self._local, "connection", None) is None
-            connection = self._connection()
-            try:
-                connection.request(method, self._base + address, body, {**self._headers, **headers})
-                response = connection.getresponse()
-                content = response.read()
-            except (OSError, HTTPException) as error:
-                self.close()
-                if is_last or fresh:
-                    raise ServerError(f"{self.url} does not answer: {error or type(error).__name__}") from None
-                continue
-            if response.status >= 400:
-                raise _error(response.status, content, text)
-            return content
-        raise AssertionError("unreachable")
+        """The body of a good answer; any other is an error.
+
+        A connection that the server closed while nobody used it is made again, once; nothing else is sent twice, and
+        an update, which may do more when it is done twice, has a new connection.
+        """
+        if address == "/update":
+            self.close()
+        try:
+            response = self._response(method, address, body, headers)
+            content = response.read()
+        except (OSError, HTTPException, ValueError) as error:
+            self.close()
+            raise ServerError(f"{self.url} does not answer: {error or type(error).__name__}") from None
+        if response.status >= 400:
+            raise _error(response.status, content, text)
+        return content
+
+    def _response(self, method: str, address: str, body: bytes | None, headers: dict[str, str]) -> HTTPResponse:
+        is_used = getattr(self._local, "connection", None) is not None
+        connection = self._connection()
+        try:
+            connection.request(method, self._base + address, body, {**self._headers, **headers})
+            return connection.getresponse()
+        except (ConnectionResetError, BrokenPipeError):  # RemoteDisconnected, not one byte of an answer, is the first
+            self.close()
+            if not is_used:
+                raise
+        return self._response(method, address, body, headers)
 
     def _connection(self) -> HTTPConnection:
         connection: HTTPConnection | None = getattr(self._local, "connection", None)
@@ -160,6 +175,34 @@ class Client:
             kind = HTTPSConnection if self._scheme == "https" else HTTPConnection
             connection = self._local.connection = kind(self._host, self._port, timeout=self._timeout)
         return connection
+
+
+def _parts(url: str) -> tuple[str, str, int | None, str]:
+    """Scheme, host, port and path of the address of a server."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or parts.scheme not in ("http", "https"):
+        raise ServerError(f"the address of a server looks like http://127.0.0.1:7878, not {url!r}")
+    return parts.scheme, host, port, parts.path.rstrip("/")
+
+
+def _read(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise ServerError(_NOT_OURS) from None
+
+
+@contextmanager
+def _of_our_shape() -> Iterator[None]:
+    """An answer that lacks what it must have is an error of the server."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError):
+        raise ServerError(_NOT_OURS) from None
 
 
 def _answer(plain: dict[str, Any]) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -251,7 +252,7 @@ def test_what_is_no_triple_of_names_is_refused(database: Database, bad: list[obj
     [
         ("LOAD <http://127.0.0.1/x>", "LOAD is off"),
         ("PREFIX : <urn:> INSERT DATA { :a :b :c } ; load <file:///etc/passwd>", "LOAD is off"),
-        ("INSERT { ?s ?p ?o } WHERE { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }", "SERVICE is not supported"),
+        ("INSERT { ?s ?p ?o } WHERE { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }", "SERVICE asks other servers"),
     ],
 )
 def test_updates_that_reach_out_are_refused(database: Database, text: str, reason: str) -> None:
@@ -315,3 +316,69 @@ def test_a_snapshot_that_fails_does_not_undo_the_write(database: Database, monke
     monkeypatch.setattr(database_module, "write_snapshot", full)
     assert database.add([("Emil", "parent", "Fay")]) == 1
     assert ("Emil", "parent", "Fay") in triples(database)
+
+
+def _full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_an_update_lasts_even_if_the_journal_is_full(
+    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unseen.database.journal.os.fsync", _full)
+    update(database, "INSERT DATA { :Gus :likes :Go }")
+    expected = {*FAMILY, ("Gus", "likes", "Go")}
+    assert triples(database) == expected
+    with pytest.raises(DiskFull, match="nothing was changed"):
+        update(database, "INSERT DATA { :Hal :likes :Go }")
+    assert triples(database) == expected
+    assert exact(database, "SELECT ?x { :Hal :likes ?x }") == set()
+    monkeypatch.undo()
+    database.close()
+    with Database(path) as again:
+        assert triples(again) == expected
+
+
+def test_an_update_that_may_not_last_says_that_it_was_done(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("unseen.database.journal.os.fsync", _full)
+        patched.setattr("unseen.database.triples.Triples.flush", _full)
+        with pytest.raises(DatabaseError, match="the update was carried out, but may not outlast the machine"):
+            update(database, "INSERT DATA { :Gus :likes :Go }")
+    assert database.add([("Hal", "likes", "Go")]) == 1
+    assert triples(database) == {*FAMILY, ("Gus", "likes", "Go"), ("Hal", "likes", "Go")}
+
+
+def test_no_update_begins_without_space_for_its_journal(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.database.journal.os.posix_fallocate", _full)
+    with pytest.raises(DiskFull, match="nothing was changed"):
+        update(database, "INSERT DATA { :Gus :likes :Go }")
+    assert exact(database, "SELECT ?x { :Gus :likes ?x }") == set()
+
+
+def test_a_database_without_its_triples_is_damaged_and_left_as_it_is(database: Database, path: Path) -> None:
+    database.checkpoint()
+    database.close()
+    shutil.rmtree(path / "triples")
+    before = sorted(path.iterdir())
+    with pytest.raises(DatabaseError, match="is damaged: its folder `triples` is missing"):
+        Database(path)
+    assert sorted(path.iterdir()) == before
+
+
+def test_nothing_is_upgraded_while_another_process_has_it(
+    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "PATIENCE", 0.0)
+    monkeypatch.setattr(folder, "FORMAT", 2)
+    monkeypatch.setitem(folder.UPGRADES, 1, lambda _: pytest.fail("upgraded"))
+    with pytest.raises(DatabaseInUse):
+        Database(path)
+
+
+def test_the_iri_of_a_plain_name_is_that_name(database: Database) -> None:
+    assert (
+        database.add([("urn:unseen:Ada", "urn:unseen:parent", "urn:unseen:Ben"), ("Ada", "urn:unseen:new%20one", "x")])
+        == 1
+    )
+    assert triples(database) == {*FAMILY, ("Ada", "new one", "x")}

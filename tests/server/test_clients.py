@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import socket
+import threading
+import time
 import warnings
 from collections.abc import Iterator
 
 import pytest
 
 import unseen
+import unseen.client
 from tests.server.running import Running
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
 
@@ -102,3 +106,74 @@ def test_an_address_where_nobody_is_is_said() -> None:
         unseen.connect("http://127.0.0.1:9").ask("?x : likes(x, Go)")
     with pytest.raises(ServerError, match="looks like"):
         unseen.connect("localhost:7878")
+
+
+class Silent:
+    """A server that answers, closes idle connections, and never answers an update."""
+
+    def __init__(self, *, closes: bool = False) -> None:
+        self.requests: list[bytes] = []
+        self.closes = closes
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                visitor, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._talk, args=(visitor,), daemon=True).start()
+
+    def _talk(self, visitor: socket.socket) -> None:
+        with visitor:
+            while data := visitor.recv(65536):
+                self.requests.append(data.split(b" HTTP", maxsplit=1)[0])
+                if b"/update" in data or b"slow" in data:
+                    time.sleep(1)
+                    return
+                visitor.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"entities":[]}')
+                if self.closes:
+                    return
+
+
+def test_nothing_is_sent_twice_but_to_a_connection_that_was_closed() -> None:
+    server = Silent()
+    client = unseen.connect(server.url, timeout=0.2)
+    client.entities()
+    for action in (lambda: client.update("INSERT DATA {}"), lambda: client.entities("slow")):
+        before = len(server.requests)
+        with pytest.raises(ServerError, match="does not answer: timed out"):
+            action()
+        assert len(server.requests) == before + 1
+        client.entities()
+    client.close()
+    server.socket.close()
+    closing = Silent(closes=True)
+    client = unseen.connect(closing.url, timeout=5)
+    assert [client.entities() for _ in range(3)] == [[]] * 3
+    client.close()
+    closing.socket.close()
+
+
+def test_what_is_wrong_with_an_address_a_key_or_an_answer_is_said() -> None:
+    for address in ("http://127.0.0.1:99999", "http://[", "ftp://x", "http://"):
+        with pytest.raises(ServerError, match="looks like"):
+            unseen.connect(address)
+    with pytest.raises(ServerError, match="ASCII"):
+        unseen.connect(api_key="é☃")
+    server = Silent()
+    with pytest.raises(ServerError, match="is this a server of unseen"):
+        _NoJson(server.url).entities()
+    client = unseen.connect(server.url)
+    for action in (lambda: client.ask("x"), lambda: client.query("x"), lambda: client.add([("a", "b", "c")])):
+        with pytest.raises(ServerError, match="is this a server of unseen"):
+            action()
+    client.close()
+    server.socket.close()
+
+
+class _NoJson(unseen.client.Client):
+    def _send(self, *_: object) -> bytes:  # type: ignore[override]
+        return b"<html>"

@@ -66,6 +66,7 @@ def serve(
     with ExitStack() as stack:
         database = _database(sources, stack)
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))
+    run.leave_if_stuck()
 
 
 def _database(sources: list[str], stack: ExitStack) -> Database:

@@ -56,8 +56,9 @@ class Database:
         self._live: LiveGraph
         self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
         with ExitStack() as stack:
-            self._folder, self.settings = folders.opened(self.path)
+            folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
+            self._folder, self.settings = folders.opened(self.path)
             self.triples = Triples(self._folder.triples)
             self._recover()
             self._resources = stack.pop_all()
@@ -74,14 +75,22 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Finish what is being written and let go of everything; closing twice does no harm."""
-        with self._writing:
+    def close(self, patience: float = -1) -> bool:
+        """Finish what is being written and let go of everything; closing twice does no harm.
+
+        Whether that was done within some seconds; if not, everything stays open.
+        """
+        if not self._writing.acquire(timeout=patience):
+            return False
+        try:
             if self._journal.is_open:
                 self.triples.flush()
                 self._journal.close()
                 del self.triples.store
                 self._resources.close()
+        finally:
+            self._writing.release()
+        return True
 
     @property
     def graph(self) -> KnowledgeGraph:
@@ -131,8 +140,9 @@ class Database:
         with self._writing:
             self._require_space()
             self._take_over_trace()
+            self._journal.reserve(2 * len(text.encode()))
             self.triples.update(text, self.prefixes)
-            self._take_over_trace()
+            self._follow_update()
             if names_graphs:
                 self.triples.flush()
 
@@ -181,7 +191,8 @@ class Database:
                 self.checkpoint()
                 self.triples.store.backup(str(unfinished / "triples"))
                 number = self._folder.current
-                for path in (self.path / "database.json", self.path / "current.json", self._folder.journal(number)):
+                names = ("database.json", "current.json", "counts.json", self._folder.journal(number).name)
+                for path in (self.path / name for name in names if (self.path / name).exists()):
                     shutil.copy2(path, unfinished)
                 shutil.copytree(self._folder.snapshot(number), unfinished / self._folder.snapshot(number).name)
             unfinished.rename(target)
@@ -229,6 +240,24 @@ class Database:
         self.triples.forget_touched()
         self._checkpoint_if_due()
 
+    def _follow_update(self) -> None:
+        """Take over the trace of an update that is done; if the journal cannot be written, the triples are made to last
+        instead, and the trace stays in them until it can.
+        """
+        try:
+            self._take_over_trace()
+        except (UnseenError, OSError) as error:
+            done = "the update was carried out, but"
+            try:
+                self.triples.flush()
+            except OSError as failure:
+                raise DatabaseError(f"{done} may not outlast the machine: {failure}", path=self.path) from error
+            change = self.triples.touched()
+            if change is None:
+                problem = f"{done} predicted answers follow it with the next write only: {error}"
+                raise DatabaseError(problem, path=self.path) from error
+            self._live.note(change)
+
     def _checkpoint_if_due(self) -> None:
         """The write is done by now: a snapshot that fails, on a full disk say, is tried again later."""
         if self._journal.size > MOST_JOURNALED:
@@ -268,13 +297,30 @@ class Database:
             for change in (*self._journal.changes, trace):
                 self.triples.apply(change)
                 self._live.note(change)
-        if trace is None or not is_sound or self._folder.incomplete.exists():
+        is_whole = trace is not None and is_sound and not self._folder.incomplete.exists()
+        if not is_whole or not self._has_all_edges():
             self._rebuild()
+            self._folder.note_counts(self._counts())
             self._folder.mark_complete()
         self.triples.forget_touched()
         self._sweep(self._folder.current)
         for file in self.path.glob("*.nt"):
             _delete(file)
+
+    def _has_all_edges(self) -> bool:
+        """Whether graph and triples differ by as many statements as before, or else by those that are no edges."""
+        noted = self._folder.counts
+        if self.triples.count() - self.graph.num_triples == noted.others:
+            return True
+        counts = self._counts()
+        if counts.missing == noted.missing:
+            self._folder.note_counts(counts)
+        return counts.missing == noted.missing
+
+    def _counts(self) -> folders.Counts:
+        others = self.triples.count() - self.graph.num_triples
+        edges = self.triples.count_edges(literals=self.settings.literals) if others else self.graph.num_triples
+        return folders.Counts(others, edges - self.graph.num_triples)
 
     def _last_snapshot(self, number: int) -> tuple[KnowledgeGraph, bool]:
         """The graph of a snapshot, and whether it could be read."""

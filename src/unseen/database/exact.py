@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unseen.database.formats import GRAPHS, SOLUTIONS, rdf_format, results_format
 from unseen.database.guard import check_query, check_update
-from unseen.database.update_text import TracedUpdate, traced
+from unseen.database.reserved import refuse_reserved
+from unseen.database.update_text import TracedUpdate, failing_first, traced, untraced
 from unseen.errors import DatabaseError, QueryRefused, QuerySyntaxError, shorten
+from unseen.logic.sparql.words import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.database.database import Database
+    from unseen.logic.sparql.words import Token
 
 _PLACE = re.compile(r"^error at (\d+):(\d+): (.*)", re.DOTALL)
+
+
+class _NotFollowed(QueryRefused):
+    """An update whose rewritten text is not valid; nothing was run."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +69,36 @@ def query(
 
 def update(database: Database, text: str, *, using: Sequence[str] = (), using_named: Sequence[str] = ()) -> None:
     """Run an update, all or nothing; when this returns, it is durable and in every later answer."""
-    check_update(text)
+    tokens = list(tokens_of(text))
+    check_update(text, tokens)
+    refuse_reserved(text, tokens, database.prefixes)
     rdf = database.triples.rdf
-    try:
-        rdf.Store().update(text, prefixes=database.prefixes)
-    except SyntaxError as error:
-        raise syntax_error(error, text) from None
+    check_syntax(database, text, tokens)
     clauses = [str(_graph_name(rdf, iri)) for iri in using]
     clauses += [f"NAMED {_graph_name(rdf, iri)}" for iri in using_named]
-    rewritten = traced(text, clauses)
-    run(database, rewritten)
+    try:
+        run(database, traced(text, clauses, tokens))
+    except _NotFollowed:
+        run(database, untraced(text, clauses))
+
+
+def check_syntax(database: Database, text: str, tokens: list[Token]) -> None:
+    """Refuse an update that is not SPARQL, without running it: it stands behind an operation that always fails."""
+    if not _parses(database, failing_first(text, tokens)):
+        _parses(database, text, report=True)
+
+
+def _parses(database: Database, text: str, *, report: bool = False) -> bool:
+    """Whether a text is an update; if it is none, the error says where, if asked for."""
+    try:
+        database.triples.rdf.Store().update(text, prefixes=database.prefixes)
+    except SyntaxError as error:
+        if report:
+            raise syntax_error(error, text) from None
+        return False
+    except (RuntimeError, ValueError, OSError):
+        return True  # what it does is for the real run to say
+    return True
 
 
 def run(database: Database, rewritten: TracedUpdate) -> None:
@@ -79,7 +106,7 @@ def run(database: Database, rewritten: TracedUpdate) -> None:
     try:
         database.run_traced(rewritten.text, names_graphs=rewritten.names_graphs)
     except SyntaxError as error:
-        raise QueryRefused(f"the update cannot be followed: {shorten(str(error), 200)}") from None
+        raise _NotFollowed(f"the update cannot be followed: {shorten(str(error), 200)}") from None
     except (ValueError, RuntimeError) as error:
         raise QueryRefused(shorten(str(error), 200)) from None
     except OSError as error:
@@ -100,6 +127,7 @@ def syntax_error(error: SyntaxError, text: str) -> QuerySyntaxError:
 
 
 def _graph_name(rdf: Any, iri: str) -> Any:
+    refuse_reserved(iri)
     try:
         return rdf.NamedNode(iri)
     except ValueError:

@@ -7,6 +7,7 @@ current.json        the number of the snapshot and journal in use; replaced in o
 triples/            pyoxigraph's files: the truth
 snapshot-000007/    arrays and names as of some moment
 journal-000007      what changed since
+counts.json         by how many statements triples and graph differ, to see when one has missed something
 incomplete          there while statements are loaded in bulk: if it is found, the snapshot is made anew
 ```
 """
@@ -42,6 +43,14 @@ class Settings:
     """Whether RDF literals are entities of the graph that models read."""
 
 
+@dataclass(frozen=True)
+class Counts:
+    """How many statements the graph has no edge for, and how many of those could be edges (two IRIs of one name)."""
+
+    others: int = 0
+    missing: int = 0
+
+
 class Folder:
     """The paths of a database."""
 
@@ -67,6 +76,17 @@ class Folder:
     def make_current(self, number: int) -> None:
         """From now on this snapshot and its journal are the ones in use."""
         _write_json(self.path / "current.json", {"snapshot": number})
+
+    @property
+    def counts(self) -> Counts:
+        """By how much triples and graph differed when they were last compared."""
+        path = self.path / "counts.json"
+        found = _read_json(path) if path.exists() else {}
+        return Counts(int(found.get("others", 0)), int(found.get("missing", 0)))
+
+    def note_counts(self, counts: Counts) -> None:
+        """Remember by how much triples and graph differ."""
+        _write_json(self.path / "counts.json", {"others": counts.others, "missing": counts.missing})
 
     def mark_incomplete(self) -> None:
         """Note, for good, that the snapshot may lack statements."""
@@ -98,10 +118,14 @@ def create(path: Path, settings: Settings) -> Folder:
     return Folder(path)
 
 
-def opened(path: Path) -> tuple[Folder, Settings]:
-    """The folder of an existing database, brought to the format of this version."""
+def require(path: Path) -> None:
+    """Refuse a path that is no database."""
     if not is_database(path):
         raise DatabaseError("is no database; `unseen db create` makes one", path=path)
+
+
+def opened(path: Path) -> tuple[Folder, Settings]:
+    """The folder of an existing database, brought to the format of this version; whoever calls holds its lock."""
     described = _read_json(path / "database.json")
     found = described.get("format")
     if not isinstance(found, int) or not 1 <= found <= FORMAT:
@@ -111,7 +135,10 @@ def opened(path: Path) -> tuple[Folder, Settings]:
         UPGRADES[number](path)
         described["format"] = number + 1
         _write_json(path / "database.json", described)
-    return Folder(path), Settings(bool(described.get("literals", False)))
+    folder = Folder(path)
+    if (path / "current.json").exists() and not folder.triples.is_dir():
+        raise DatabaseError("is damaged: its folder `triples` is missing; restore it from a backup", path=path)
+    return folder, Settings(bool(described.get("literals", False)))
 
 
 @contextmanager

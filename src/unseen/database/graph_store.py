@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from unseen.database.database import Database
 
-BASE = "urn:unseen-store:base/"
+BASE = "urn:unseen-document:/"
 LONGEST_ENTITY = 500
 _ENTITY = re.compile(rb"<!ENTITY\s+(%?\s*[^\s'\"]+)([^>]*)")
 

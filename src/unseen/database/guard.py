@@ -1,48 +1,88 @@
 """What SPARQL texts are let through to the store: nothing that reaches out, nothing that is absurdly large.
 
-The store's engine would fetch SERVICE and LOAD from the network; both are found by their words, as nothing else in
-SPARQL outside of strings, names and comments can spell them. It also recurses over what it parses: nesting is bounded.
+The store's engine would fetch SERVICE and LOAD from the network. Its parser needs no blank after a keyword
+(`SERVICESILENT<...>`, `LOAD:x`), so a text is refused when one of these words is part of any word, or of the prefix of
+any name. And where `<` may be a comparison as well as the beginning of an IRI, the two readings of the rest of the text
+differ, so there the letters alone are enough. The engine also recurses over what it parses: nesting is bounded.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused
-from unseen.logic.sparql.words import tokens_of
+from unseen.logic.sparql.words import Token, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PREDICT_SERVICE = "urn:unseen:predict"
 """The IRI of the SERVICE that answers by prediction, here and nowhere else."""
 MOST_NESTED = 100
 MOST_GROUPS = 2_000
 """Groups and brackets of a query; the time to plan one grows with the square of them."""
+LONGEST_REMEMBERED = 10_000
+"""Characters of a query whose check is remembered."""
+
+_REASONS = {
+    "SERVICE": f"SERVICE asks other servers, which is off; only SERVICE <{PREDICT_SERVICE}> works, and in queries only",
+    "LOAD": "LOAD is off: this server fetches nothing; send the statements to /store",
+}
+_UNCLEAR = "it cannot be told whether this `<` begins an IRI or compares; write a blank after it if it compares"
+_PLAIN_IRI = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*:[^'()#]*>")
 
 
-@lru_cache(maxsize=1024)
 def check_query(text: str) -> frozenset[str]:
     """Refuse a query that must not be run; the words it uses, in capitals, if it may."""
-    words = _checked_words(text, MOST_GROUPS)
-    if "SERVICE" in words:
-        raise _refused(
-            text, "SERVICE", f"SERVICE asks other servers, which is off; only SERVICE <{PREDICT_SERVICE}> works"
-        )
-    return words
+    return _checked_query(text) if len(text) > LONGEST_REMEMBERED else _remembered_query(text)
 
 
-def check_update(text: str) -> frozenset[str]:
+def check_update(text: str, tokens: list[Token]) -> frozenset[str]:
     """Refuse an update that must not be run; the words it uses, in capitals, if it may."""
-    words = _checked_words(text, None)
-    if "SERVICE" in words:
-        raise _refused(text, "SERVICE", "SERVICE is not supported in updates")
-    if "LOAD" in words:
-        raise _refused(text, "LOAD", "LOAD is off: this server fetches nothing; send the statements to /store")
-    return words
+    _refuse_reaching_out(text, tokens, ("SERVICE", "LOAD"))
+    return _checked_words(text, tokens, None)
 
 
-def _checked_words(text: str, most_groups: int | None) -> frozenset[str]:
+def unclear_comparison(tokens: Iterable[Token]) -> Token | None:
+    """The first token that was read as an IRI and may be a comparison with what follows it, `?a<?b)...>`."""
+    depth, may_be_compared = 0, False
+    for token in tokens:
+        if token.text in "()" and token.kind == "bracket":
+            depth += 1 if token.text == "(" else -1
+        elif token.kind == "iri" and depth > 0 and may_be_compared and not _PLAIN_IRI.fullmatch(token.text):
+            return token
+        may_be_compared = token.text in (")", "]", "}", ">") or token.kind not in ("bracket", "sign")
+    return None
+
+
+def _checked_query(text: str) -> frozenset[str]:
+    tokens = list(tokens_of(text))
+    _refuse_reaching_out(text, tokens, ("SERVICE",))
+    return _checked_words(text, tokens, MOST_GROUPS)
+
+
+_remembered_query = lru_cache(maxsize=1024)(_checked_query)
+
+
+def _refuse_reaching_out(text: str, tokens: list[Token], words: tuple[str, ...]) -> None:
+    """Refuse a text in which one of some words is spelled where a keyword can be."""
+    for token in tokens:
+        if token.kind in ("word", "name"):
+            letters = token.text.partition(":")[0].upper()
+            for word in words:
+                if word in letters:
+                    raise QueryRefused(_REASONS[word], text=text, position=token.position)
+    unclear = unclear_comparison(tokens)
+    if unclear is not None and any(word in text[unclear.position :].upper() for word in words):
+        raise QueryRefused(_UNCLEAR, text=text, position=unclear.position)
+
+
+def _checked_words(text: str, tokens: list[Token], most_groups: int | None) -> frozenset[str]:
     words: set[str] = set()
     depth = groups = 0
-    for token in tokens_of(text):
+    for token in tokens:
         if token.kind == "word":
             words.add(token.text.upper())
         elif token.kind == "bracket":
@@ -55,8 +95,3 @@ def _checked_words(text: str, most_groups: int | None) -> frozenset[str]:
                 reason = f"it has more than {most_groups:,} groups and brackets"
                 raise QueryRefused(reason, text=text, position=token.position)
     return frozenset(words)
-
-
-def _refused(text: str, word: str, reason: str) -> QueryRefused:
-    position = next(t.position for t in tokens_of(text) if t.kind == "word" and t.text.upper() == word)
-    return QueryRefused(reason, text=text, position=position)

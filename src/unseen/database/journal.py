@@ -27,6 +27,9 @@ MOST_JOURNALED = 20_000
 """Statements in a journal before a new snapshot is written: replaying them takes less than a second."""
 
 
+RESERVED_BYTES = 1 << 16
+
+
 @dataclass(frozen=True)
 class Change:
     """Statements of the default graph that are gone, and statements that are there, in this order."""
@@ -63,6 +66,18 @@ class Journal:
             raise DatabaseError(f"could not be written: {error.strerror or error}", path=self.path) from error
         self._end += len(line)
         self.size += change.size
+
+    def reserve(self, size: int) -> None:
+        """Have space on the disk for the next change, as far as the system can say so; nothing is written."""
+        try:
+            os.posix_fallocate(self._stream.fileno(), self._end, size + RESERVED_BYTES)
+        except AttributeError:  # not a Linux: whether there is space shows when it is written
+            return
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFull(self.path) from error
+        finally:
+            self._cut()
 
     def take_back(self, change: Change) -> None:
         """Forget the change that was appended last, because it could not be carried out."""

@@ -31,7 +31,14 @@ def statement_of_keys(triple: KeyTriple) -> Statement:
 
 def statement_of_quad(quad: Any) -> Statement:
     """The statement of a quad, whatever its graph."""
-    return str(quad.subject), str(quad.predicate), str(quad.object)
+    return term_text(quad.subject), str(quad.predicate), term_text(quad.object)
+
+
+def term_text(term: Any) -> str:
+    """A term as N-Triples writes it; pyoxigraph leaves out the marks around a statement about a statement."""
+    if not isinstance(term, pyoxigraph_module().Triple):
+        return str(term)
+    return f"<<( {term_text(term.subject)} {term.predicate} {term_text(term.object)} )>>"
 
 
 def quads_of(statements: Iterable[Statement]) -> list[Any]:

@@ -8,21 +8,37 @@ a variable graph, ...) writes that anything may have changed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from unseen.database.guard import unclear_comparison
+from unseen.database.reserved import ANYTHING, RESERVED, TOUCHED
 from unseen.errors import QueryRefused
 from unseen.logic.sparql.words import Token, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TOUCHED = "urn:unseen-store:touched"
-ANYTHING = "urn:unseen-store:anything"
 ANYTHING_CHANGED = f"INSERT DATA {{ GRAPH <{TOUCHED}> {{ <{ANYTHING}> <{ANYTHING}> <{ANYTHING}> }} }}"
 """The operation that says: whatever the update did, look at everything again."""
-_SAFE_ON_NAMED = ("CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY")
+_ALWAYS_FAILS = f"DROP GRAPH <{RESERVED}nothing> ; "
+_MANAGEMENT = ("CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY")
+_FOLLOWED = re.compile(
+    """
+    (?:INSERT|DELETE) [ ] DATA [ ] {}
+  | DELETE [ ] WHERE [ ] {}
+  | (?:WITH [ ] I [ ])? (?:DELETE [ ] {} (?:[ ] INSERT [ ] {})? | INSERT [ ] {})
+    (?:[ ] USING (?:[ ] NAMED)? [ ] I)* (?:[ ] WHERE)? [ ] {}
+  | (?:CLEAR|DROP|CREATE) (?:[ ] SILENT)? [ ] GRAPH [ ] I
+  | (?:ADD|MOVE|COPY) (?:[ ] SILENT)? (?:[ ] GRAPH)? [ ] I [ ] TO (?:[ ] GRAPH)? [ ] I
+    """,
+    re.VERBOSE,
+)
+"""Operations that can be followed: their words outside of brackets, `I` for an IRI, `{}` for a group."""
+_WORDS_IN_TEMPLATES = {"GRAPH", "A", "TRUE", "FALSE"}
+_SIGNS_IN_TEMPLATES = set(".,;^+-")
 
 
 @dataclass(frozen=True)
@@ -33,17 +49,31 @@ class TracedUpdate:
     names_graphs: bool
 
 
-def traced(text: str, using: Sequence[str] = ()) -> TracedUpdate:
+def traced(text: str, using: Sequence[str] = (), tokens: list[Token] | None = None) -> TracedUpdate:
     """The update with its trace; `using` are USING clauses to put before every WHERE."""
-    tokens = list(tokens_of(text))
-    words = [_word(token) for token in tokens]
+    tokens = list(tokens_of(text)) if tokens is None else tokens
     operations = _operations(tokens)
-    names_graphs = any(word in ("GRAPH", "WITH", "NAMED", *_SAFE_ON_NAMED) for word in words)
-    if _has_variable_graph(tokens) or not all(_Operation(text, part).is_traceable for part in operations):
-        whole = _assembled(text, [(part, _Operation(text, part).with_using(using)) for part in operations])
-        return TracedUpdate(f"{whole}\n;\n{ANYTHING_CHANGED}" if operations else whole, names_graphs)
+    is_clear = unclear_comparison(tokens) is None and not _has_variable_graph(tokens)
+    if not is_clear or not all(_Operation(text, part).is_traceable for part in operations):
+        return untraced(text, using)
     pairs = [(part, _Operation(text, part).rewritten(using)) for part in operations]
-    return TracedUpdate(_assembled(text, pairs), names_graphs)
+    return TracedUpdate(_assembled(text, pairs), _names_graphs(tokens))
+
+
+def untraced(text: str, using: Sequence[str] = ()) -> TracedUpdate:
+    """The update, and after it the note that anything may have changed."""
+    tokens = list(tokens_of(text))
+    pairs = [(part, _Operation(text, part).with_using(using)) for part in _operations(tokens)] if using else []
+    whole = _assembled(text, pairs)
+    between = "\n" if not tokens or tokens[-1].text == ";" else "\n;\n"
+    return TracedUpdate(f"{whole}{between}{ANYTHING_CHANGED}", names_graphs=True)
+
+
+def failing_first(text: str, tokens: list[Token]) -> str:
+    """A text that parses if the update does, and does nothing when it is run."""
+    operations = _operations(tokens)
+    start = operations[0][0].position if operations else len(text)
+    return text[:start] + (_ALWAYS_FAILS if operations else "") + text[start:]
 
 
 class _Operation:
@@ -57,13 +87,37 @@ class _Operation:
     @property
     def is_traceable(self) -> bool:
         """Whether a rewritten text can say what it touches."""
-        first = self.words[0]
-        if first in _SAFE_ON_NAMED:
-            return not {"DEFAULT", "ALL"} & set(self.words)
-        if first not in ("INSERT", "DELETE", "WITH"):
-            return False
-        templates = [self._block_text(name) for name in self.blocks if name != "WHERE"]
-        return "<<" not in self.text and not any(sign in text for text in templates for sign in "[(")
+        templates = [name for name in self.blocks if name != "WHERE" or self.words[:2] == ["DELETE", "WHERE"]]
+        return _FOLLOWED.fullmatch(self._signature()) is not None and all(map(self._is_plain, templates))
+
+    def _signature(self) -> str:
+        """The words outside of groups; what is neither a word nor a name is written as itself."""
+        inside = {place for first, last in self.blocks.values() for place in range(first + 1, last + 1)}
+        outside = [place for place in range(len(self.tokens)) if place not in inside]
+        starts = {first for first, _ in self.blocks.values()}
+        return " ".join("{}" if place in starts else self._sign(place) for place in outside)
+
+    def _sign(self, place: int) -> str:
+        return "I" if self.tokens[place].kind in ("iri", "name") else self.tokens[place].text.upper()
+
+    def _is_plain(self, block: str) -> bool:
+        """Whether a template holds triples, and GRAPH with triples, and nothing whose copy means something else."""
+        first, last = self.blocks[block]
+        return all(self._is_plain_token(place) for place in range(first + 1, last))
+
+    def _is_plain_token(self, place: int) -> bool:
+        token = self.tokens[place]
+        match token.kind:
+            case "word":
+                return token.text.upper() in _WORDS_IN_TEMPLATES
+            case "sign":
+                return token.text in _SIGNS_IN_TEMPLATES
+            case "bracket":
+                is_graph = self.words[place - 2] == "GRAPH" and self.tokens[place - 1].kind in ("iri", "name")
+                return token.text == "}" or (token.text == "{" and is_graph)
+            case "name":
+                return "GRAPH" not in token.text.partition(":")[0].upper()
+        return True
 
     def with_using(self, using: Sequence[str]) -> str:
         """The text with USING clauses before its WHERE."""
@@ -79,7 +133,7 @@ class _Operation:
 
     def rewritten(self, using: Sequence[str]) -> str:
         """The text that also writes what it touches."""
-        if self.words[0] in _SAFE_ON_NAMED or self.words[0] == "WITH":
+        if self.words[0] in _MANAGEMENT or self.words[0] == "WITH":
             return self.with_using(using)
         match self.words[:2]:
             case ["INSERT", "DATA"]:
@@ -202,6 +256,10 @@ def _closing(tokens: list[Token], position: int) -> int:
             if depth == 0:
                 return index
     return len(tokens) - 1
+
+
+def _names_graphs(tokens: list[Token]) -> bool:
+    return any(_word(token) in ("GRAPH", "WITH", "NAMED", *_MANAGEMENT) for token in tokens)
 
 
 def _has_variable_graph(tokens: list[Token]) -> bool:

@@ -95,9 +95,11 @@ class Prefixes:
         return key if prefix is None or cut == len(key) else f"{prefix}:{key[cut:]}"
 
     def expand(self, name: str) -> str | None:
-        """The IRI that `<iri>` or `prefix:local` stands for, or None."""
+        """The key that `<iri>`, `prefix:local` or the IRI of a plain name stands for, or None."""
         if name.startswith("<") and name.endswith(">"):
             return key_of(name[1:-1])
+        if name.startswith(PLAIN_NAMESPACE):
+            return key_of(name)
         prefix, colon, local = name.partition(":")
         return self.namespaces[prefix] + local if colon and prefix in self.namespaces else None
 

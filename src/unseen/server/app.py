@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from unseen.errors import UnseenError
 from unseen.server import graph_store_protocol, openapi, questions, sparql_protocol
 from unseen.server.gate import Gate
-from unseen.server.problems import described
+from unseen.server.problems import described, held
 from unseen.server.service import Service
 from unseen.version import __version__
 
@@ -34,6 +34,7 @@ def make_app(database: Database, settings: ServerSettings) -> ASGIApp:
         description="A graph that lives: exact SPARQL, predicted answers, facts that count at once.",
         docs_url=None,  # its page would fetch scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=_lifespan(service),
     )
     for module in (sparql_protocol, graph_store_protocol, questions):
@@ -66,13 +67,15 @@ def _lifespan(service: Service) -> Any:
 def _add_operation(app: FastAPI, service: Service) -> None:
     @app.get("/healthz", **openapi.HEALTH)
     async def health() -> JSONResponse:
-        """Say that the server answers."""
+        """Say that the server answers; 503 if every thread for exact queries is held."""
+        if service.is_stuck:
+            raise held()
         return JSONResponse({"status": "ok", "version": __version__, "model": service.settings.model})
 
     @app.get("/metrics", **openapi.METRICS)
     async def metrics() -> PlainTextResponse:
         """Numbers for Prometheus."""
-        return PlainTextResponse(service.metrics.text(service.gauges()))
+        return PlainTextResponse(service.metrics.text(await service.help(service.gauges)))
 
 
 def _describe_keys(app: FastAPI) -> None:

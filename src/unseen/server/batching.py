@@ -7,11 +7,13 @@ batch to fill, and under load batches grow by themselves. The queue is bounded: 
 from __future__ import annotations
 
 import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from unseen.server.problems import busy, stopping, too_slow
+from unseen.server.workers import THREADS, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +41,7 @@ class Batcher(Generic[Item, Result]):
     ) -> None:
         self._answer, self._most, self._noted = answer, most, noted
         self._queue: asyncio.Queue[_Waiting[Item, Result] | None] = asyncio.Queue(waiting)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="model")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"{THREADS}model")
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
 
@@ -94,12 +96,8 @@ class Batcher(Generic[Item, Result]):
         return found
 
     async def _run(self, batch: list[_Waiting[Item, Result]]) -> None:
-        items = [one.item for one in batch]
         loop = asyncio.get_running_loop()
-        try:
-            results = await loop.run_in_executor(self._thread, self._answer, items)
-        except Exception as error:  # noqa: BLE001 - whatever it is, everyone who waits must hear of it
-            results = [error] * len(batch)
+        results = await loop.run_in_executor(self._thread, self._answered, [one.item for one in batch])
         for one, result in zip(batch, results, strict=True):
             if one.future.done():
                 continue
@@ -107,3 +105,13 @@ class Batcher(Generic[Item, Result]):
                 one.future.set_exception(result)
             else:
                 one.future.set_result(result)
+
+    def _answered(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
+        """A result or an error for each item; if the call itself fails, each alone, so that only one suffers."""
+        try:
+            return self._answer(items)
+        except Exception as error:  # noqa: BLE001 - whatever it is, everyone who waits must hear of it
+            log.error(json.dumps({"event": "error", "error": repr(error)[:500]}), exc_info=error)
+            if len(items) == 1:
+                return [error]
+            return [result for item in items for result in self._answered([item])]

@@ -10,9 +10,9 @@ import json
 import logging
 import time
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from unseen.server.problems import Problem, as_bytes, described
+from unseen.server.problems import Problem, as_bytes, bad_request, described
 from unseen.server.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -93,11 +93,18 @@ class _Answer:
         await self._send({"type": "http.response.body", "body": body})
 
 
+def _split(name: str, value: str) -> SplitResult:
+    try:
+        return urlsplit(value)
+    except ValueError:
+        raise bad_request(f"the header {name} is not valid") from None
+
+
 def _check_host(settings: ServerSettings, headers: dict[str, str]) -> None:
     """Without keys only names of this machine are served: a foreign name may be a web page that points here."""
     if settings.keys:
         return
-    host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    host = _split("Host", f"//{headers.get('host', '')}").hostname or ""
     if not is_loopback(host) and host != settings.host:
         raise Problem(403, "foreign_host", "this server has no keys and answers to names of its own machine only")
 
@@ -107,7 +114,7 @@ def _check_origin(settings: ServerSettings, headers: dict[str, str]) -> None:
     origin = headers.get("origin")
     if origin is None or origin in settings.origins:
         return
-    if urlsplit(origin).netloc != headers.get("host"):
+    if _split("Origin", origin).netloc != headers.get("host"):
         raise Problem(403, "foreign_origin", "pages of other origins may not use this server (see --cors-origin)")
 
 

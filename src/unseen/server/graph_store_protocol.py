@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from unseen.database import graph_store
 from unseen.database.formats import GRAPHS, READABLE_GRAPHS
+from unseen.database.reserved import refuse_reserved
 from unseen.errors import DatabaseError
 from unseen.graph.prefixes import is_iri
 from unseen.server import openapi
@@ -65,6 +66,8 @@ def _graph_of(request: Request) -> str | None:
         raise bad_request("say which graph: ?default or ?graph=IRI")
     if graph is not None and not (is_iri(graph) and not _NEVER_IN_AN_IRI & set(graph)):
         raise bad_request("the name of a graph is an absolute IRI")
+    if graph is not None:
+        refuse_reserved(graph)
     return graph
 
 

@@ -192,13 +192,13 @@ RELATIONS: Description = {
 HEALTH: Description = {
     "tags": ["Operation"],
     "summary": "Whether the server is well",
-    "responses": {200: {"model": HealthModel, "description": "It is."}},
+    "responses": {200: {"model": HealthModel, "description": "It is."}, **_errors(503)},
 }
 METRICS: Description = {
     "tags": ["Operation"],
     "summary": "Numbers for Prometheus",
     "responses": {
         200: {"description": "Text.", "content": {"text/plain": {"schema": {"type": "string"}}}},
-        **_errors(401, 403),
+        **_errors(401, 403, 503),
     },
 }

@@ -20,6 +20,7 @@ from unseen.database.statements import statement_of_keys
 from unseen.errors import QueryRefused, QuerySyntaxError
 from unseen.graph.files.oxigraph import pyoxigraph_module
 from unseen.logic.sparql import parse_sparql
+from unseen.logic.sparql.parse import NAMESPACES
 from unseen.logic.sparql.words import Token, tokens_of
 
 if TYPE_CHECKING:
@@ -50,30 +51,44 @@ def without_extra_variables(text: str) -> str:
     first = words.index("SELECT")
     last = next((i for i in range(first, len(words)) if words[i] in ("{", "WHERE")), len(words))
     used = {token.text[1:] for token in tokens[last:] if token.kind == "variable"}
-    for token in tokens[first:last]:
-        if token.kind == "variable" and token.text[1:] in EXTRA and token.text[1:] not in used:
-            end = token.position + len(token.text)
-            text = text[: token.position] + " " * len(token.text) + text[end:]
+    selected = [token for token in tokens[first:last] if token.kind == "variable"]
+    extra = [token for token in selected if token.text[1:] in EXTRA and token.text[1:] not in used]
+    if extra and len(extra) == len(selected):
+        reason = f"{extra[0].text} comes with an answer: select the answer variable too"
+        raise QueryRefused(reason, text=text, position=extra[0].position)
+    for token in extra:
+        end = token.position + len(token.text)
+        text = text[: token.position] + " " * len(token.text) + text[end:]
     return text
 
 
 def answer_variable(text: str, graph: KnowledgeGraph) -> str:
     """The variable that a question selects."""
-    return parse_sparql(text, prefixes_of(graph)).variable
+    variable = parse_sparql(text, prefixes_of(graph)).variable
+    if variable in EXTRA:
+        raise QueryRefused(f"?{variable} is what predictions say about an answer: name the answer variable otherwise")
+    return variable
 
 
 def clauses_of(text: str) -> list[Clause]:
     """The SERVICE clauses that ask for predictions."""
     tokens = list(tokens_of(text))
-    found = []
+    found: dict[int, Clause] = {}
     for place, token in enumerate(tokens):
         if token.kind == "word" and token.text.upper() == "SERVICE":
             clause = _clause(text, tokens, place)
             if clause is not None:
-                found.append(clause)
-    if len(found) > MOST_CLAUSES:
-        raise QueryRefused(f"it has more than {MOST_CLAUSES} SERVICE clauses", text=text, position=found[-1].start)
-    return found
+                group = _group_of(tokens, place)
+                if group in found:
+                    reason = (
+                        "a group has one SERVICE clause for predictions: two would have to agree on ?score and ?known"
+                    )
+                    raise QueryRefused(reason, text=text, position=clause.start)
+                found[group] = clause
+    clauses = list(found.values())
+    if len(clauses) > MOST_CLAUSES:
+        raise QueryRefused(f"it has more than {MOST_CLAUSES} SERVICE clauses", text=text, position=clauses[-1].start)
+    return clauses
 
 
 def with_values(text: str, clauses: Sequence[Clause], values: Sequence[str]) -> str:
@@ -137,7 +152,7 @@ def _clause(text: str, tokens: list[Token], place: int) -> Clause | None:
     after = place + 1
     if after < len(tokens) and tokens[after].text.upper() == "SILENT":
         after += 1
-    if after + 1 >= len(tokens) or tokens[after].text != f"<{PREDICT_SERVICE}>" or tokens[after + 1].text != "{":
+    if after + 1 >= len(tokens) or _iri(tokens, after) != PREDICT_SERVICE or tokens[after + 1].text != "{":
         return None
     closing = _closing(text, tokens, after + 1)
     body = text[tokens[after + 1].position + 1 : tokens[closing].position]
@@ -146,6 +161,31 @@ def _clause(text: str, tokens: list[Token], place: int) -> Clause | None:
     question = body if is_select else f"SELECT * WHERE {{ {body} }}"
     declarations = text[: _end_of_declarations(tokens)]
     return Clause(tokens[place].position, tokens[closing].position + 1, f"{declarations}\n{question}")
+
+
+def _iri(tokens: list[Token], place: int) -> str:
+    """The IRI that a token stands for, or nothing."""
+    token = tokens[place]
+    if token.kind == "iri":
+        return token.text[1:-1]
+    declared = {
+        name.text[:-1]: iri.text[1:-1]
+        for word, name, iri in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if word.text.upper() == "PREFIX" and name.kind == "name" and iri.kind == "iri"
+    }
+    prefix, colon, local = token.text.partition(":")
+    return (NAMESPACES | declared).get(prefix, "") + local if token.kind == "name" and colon else ""
+
+
+def _group_of(tokens: list[Token], place: int) -> int:
+    """Where the innermost group around a place begins."""
+    opened = [-1]
+    for index, token in enumerate(tokens[:place]):
+        if token.kind == "bracket" and token.text == "{":
+            opened.append(index)
+        elif token.kind == "bracket" and token.text == "}" and len(opened) > 1:
+            opened.pop()
+    return opened[-1]
 
 
 def _closing(text: str, tokens: list[Token], opening: int) -> int:

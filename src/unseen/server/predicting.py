@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from unseen.logic.algebra import Query
 
 Result = TypeVar("Result")
+MOST_ANSWERS = 1000
+"""Most answers to one question, whatever it asks for."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ def _prepared(graph: KnowledgeGraph, asked: Sequence[Asked]) -> list[Question | 
 
 def _bound(graph: KnowledgeGraph, asked: Asked, parsed: tuple[Query, int | None], lookup: Lookup) -> Question:
     query, limit = parsed
-    top = limit if asked.top is None else asked.top
+    wanted = [count for count in (limit, asked.top) if count is not None]
+    top = min([*wanted, MOST_ANSWERS]) if wanted else None
     bound = prepare(graph, query, top=top, explain=asked.explain, predicted_only=asked.predicted_only, lookup=lookup)
     return replace(bound, text=asked.text)
 

@@ -46,6 +46,12 @@ def busy() -> Problem:
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "1"})
 
 
+def held() -> Problem:
+    """Every thread for exact queries is taken."""
+    message = "every thread is held by a query that ran over its time; try again later, or start the server again"
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "10"})
+
+
 def stopping() -> Problem:
     """The server is about to end."""
     message = "the server is stopping; try again in a moment"

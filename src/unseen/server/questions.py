@@ -32,7 +32,7 @@ def routes(service: Service) -> APIRouter:
         """Answer a question: what the graph says (known), then what it implies (predicted)."""
         asked = _checked(AskRequest, await json_of(request, service.limits.query_bytes))
         answers = await service.ask(Asked(asked.question, asked.top, asked.explain, asked.predicted_only, asked.exact))
-        return JSONResponse(answers.as_json())
+        return await service.help(lambda: JSONResponse(answers.as_json()))
 
     @router.post("/triples", **openapi.TRIPLES_POST)
     async def add(request: Request) -> JSONResponse:
@@ -51,12 +51,12 @@ def routes(service: Service) -> APIRouter:
     @router.get("/entities", **openapi.ENTITIES)
     async def entities(request: Request) -> JSONResponse:
         """Entities whose name holds a text, the best match first."""
-        return JSONResponse(await service.read(partial(_listed, service, request, entities_like, "entities")))
+        return JSONResponse(await service.help(partial(_listed, service, request, entities_like, "entities")))
 
     @router.get("/relations", **openapi.RELATIONS)
     async def relations(request: Request) -> JSONResponse:
         """Relations, the most frequent first."""
-        return JSONResponse(await service.read(partial(_listed, service, request, relations_like, "relations")))
+        return JSONResponse(await service.help(partial(_listed, service, request, relations_like, "relations")))
 
     async def _triples(request: Request) -> list[tuple[str, str, str]]:
         sent = _checked(TriplesRequest, await json_of(request, service.limits.body_bytes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import sys
 import threading
@@ -14,6 +15,7 @@ import uvicorn
 
 from unseen.errors import UnseenError
 from unseen.server.app import make_app
+from unseen.server.workers import THREADS
 from unseen.version import __version__
 
 if TYPE_CHECKING:
@@ -44,7 +46,22 @@ def serve(
             where = f"{settings.host}:{settings.port}"
             raise UnseenError(f"cannot listen on {where}; is another server there? Try --port") from None
     finally:
-        database.close()
+        if not database.close(patience=1.0):
+            leave()
+
+
+def leave_if_stuck() -> None:
+    """End the process at once if a thread of the server, which Python would wait for, cannot be ended."""
+    if any(thread.name.startswith(THREADS) for thread in threading.enumerate()):
+        leave()
+
+
+def leave() -> None:
+    """End the process at once; like a crash, it loses nothing that was acknowledged."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 @contextmanager

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import time
 from typing import TYPE_CHECKING, TypeVar
 
 from unseen.server.batching import Batcher
 from unseen.server.metrics import Metrics
 from unseen.server.predicting import Asked, Predictor
-from unseen.server.workers import Workers
+from unseen.server.workers import Workers, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,26 +37,41 @@ class Service:
             noted=self.metrics.batches.observe,
         )
         self.readers = Workers("exact", waiting=self.limits.waiting)
+        self.helpers = Workers("names", threads=2, waiting=self.limits.waiting)
         self.writer = Workers("write", threads=1, waiting=self.limits.waiting)
 
     def start(self) -> None:
         """Begin to answer."""
         self.batcher.start()
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether no exact query can be answered."""
+        return self.readers.is_stuck
+
     async def stop(self) -> None:
-        """Finish what was taken, then close the database."""
-        await self.batcher.stop()
+        """Finish what was taken, as far as that is done in time, then close the database."""
         self.readers.stop()
-        await self.writer.drain()
-        self.database.close()
+        self.helpers.stop()
+        try:
+            async with asyncio.timeout(self.settings.shutdown_seconds):
+                await self.batcher.stop()
+                await self.writer.drain()
+        except TimeoutError:
+            log.warning(json.dumps({"event": "stopping", "message": "what is still running is given up"}))
+        self.database.close(patience=1.0)
 
     async def read(self, action: Callable[[], Result]) -> Result:
-        """Run something that only reads, within the time limit."""
+        """Run an exact query, within the time limit."""
         return await self.readers.run(action, self.limits.seconds)
+
+    async def help(self, action: Callable[[], Result]) -> Result:
+        """Run something short that only reads, in threads that no exact query can hold."""
+        return await self.helpers.run(action, self.limits.seconds)
 
     async def write(self, action: Callable[[], Result]) -> Result:
         """Run something that writes; it is never given up half-way, and one runs at a time."""
-        return await self.writer.run(action, None)
+        return await self.writer.run_to_the_end(action, self.limits.seconds)
 
     async def ask(self, asked: Asked) -> Answers:
         """Answer a question together with others that come at the same time."""
@@ -69,6 +86,7 @@ class Service:
             "triples": graph.num_triples,
             "questions_waiting": self.batcher.waiting,
             "exact_queries": self.readers.inside,
+            "exact_queries_abandoned": self.readers.abandoned,
             "writes": self.writer.inside,
             "uptime_seconds": round(time.monotonic() - self.started, 3),
         }

@@ -21,7 +21,7 @@ from unseen.server.predicted_sparql import (
     with_values,
     without_extra_variables,
 )
-from unseen.server.predicting import Asked
+from unseen.server.predicting import MOST_ANSWERS, Asked
 from unseen.server.problems import Problem, bad_request, too_slow
 from unseen.server.requests import FORM, Parameters, require_type, text_of
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from unseen.server.service import Service
 
 QUERY, UPDATE = "application/sparql-query", "application/sparql-update"
-MOST_PREDICTED = 1000
 
 
 def routes(service: Service) -> APIRouter:
@@ -73,11 +72,18 @@ async def _answered(service: Service, request: Request, parameters: Parameters) 
         raise bad_request(f"the query is longer than {service.limits.query_bytes:,} characters")
     accept = request.headers.get("accept", "")
     if parameters.flag("infer"):
-        return await _predicted(service, text, parameters.number("k", 1, MOST_PREDICTED), accept)
+        _refuse_graphs(parameters)
+        return await _predicted(service, text, parameters.number("k", 1, MOST_ANSWERS), accept)
     if "service" in text.lower():
-        text = await _with_predictions(service, text, parameters.number("k", 1, MOST_PREDICTED))
+        text = await _with_predictions(service, text, parameters.number("k", 1, MOST_ANSWERS))
     body, media_type = await service.read(partial(_exact, service, text, parameters, accept, time.monotonic()))
     return Response(body, media_type=media_type)
+
+
+def _refuse_graphs(parameters: Parameters) -> None:
+    for name in ("default-graph-uri", "named-graph-uri"):
+        if parameters.all(name):
+            raise bad_request(f"the parameter {name!r} does not go with infer: predictions read the default graph")
 
 
 def _exact(service: Service, text: str, parameters: Parameters, accept: str, began: float) -> tuple[bytes, str]:
@@ -101,9 +107,10 @@ async def _predicted(service: Service, text: str, count: int | None, accept: str
     """Answer a query by prediction."""
     media_type = acceptable(accept, list(SOLUTIONS))
     question = without_extra_variables(text)
-    variable = await service.read(partial(_variable, service, question))
+    variable = await service.help(partial(_variable, service, question))
     answers = await service.ask(Asked(question, count))
-    return Response(results_of(answers, variable, media_type), media_type=media_type)
+    body = await service.help(partial(results_of, answers, variable, media_type))
+    return Response(body, media_type=media_type)
 
 
 async def _with_predictions(service: Service, text: str, count: int | None) -> str:
@@ -112,9 +119,9 @@ async def _with_predictions(service: Service, text: str, count: int | None) -> s
     tables = []
     for clause in clauses:
         question = without_extra_variables(clause.question)
-        variable = await service.read(partial(_variable, service, question))
+        variable = await service.help(partial(_variable, service, question))
         answers = await service.ask(Asked(question, count))
-        tables.append(values_of(answers, variable))
+        tables.append(await service.help(partial(values_of, answers, variable)))
     return with_values(text, clauses, tables)
 
 

@@ -1,7 +1,8 @@
 """Threads for exact queries: a bounded number at work, a bounded number waiting, and a time limit for each.
 
 The store's engine cannot be interrupted while it plans or counts; a query that runs over its time is answered with an
-error, its thread goes on in the background, and its place is free again only when it has ended.
+error, its thread goes on in the background, and its place is free again only when it has ended. When every thread is
+held like that, whoever comes is told so at once.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ import asyncio
 import json
 import logging
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from unseen.errors import UnseenError
-from unseen.server.problems import busy, stopping, too_slow
+from unseen.server.problems import busy, held, stopping, too_slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Result = TypeVar("Result")
+THREADS = "unseen-"
+"""How the names of all threads begin that a server starts."""
 log = logging.getLogger("unseen.server")
 
 
@@ -31,24 +34,39 @@ class Workers:
         self.most = self.threads + waiting
         self.inside = 0
         """Actions that wait or run, abandoned ones included."""
-        self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix=name)
+        self.abandoned = 0
+        """Actions that run although nobody waits for them any more."""
+        self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix=f"{THREADS}{name}")
         self._stopped = False
 
-    async def run(self, action: Callable[[], Result], seconds: float | None) -> Result:
+    @property
+    def is_stuck(self) -> bool:
+        """Whether every thread is held by an action that ran over its time."""
+        return self.abandoned >= self.threads
+
+    async def run(self, action: Callable[[], Result], seconds: float) -> Result:
         """The result of an action, or an error if the queue is full or the time has passed."""
-        if self._stopped:
-            raise stopping()
-        if self.inside >= self.most:
-            raise busy()
-        self.inside += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, _without_frames, action)
-        future.add_done_callback(self._left)
+        taken, future = self._take(action)
         try:
             return await asyncio.wait_for(asyncio.shield(future), seconds)
         except TimeoutError:
             if future.done():
                 raise
-            raise too_slow(seconds or 0) from None
+            if not taken.cancel():
+                self._abandon(future)
+            raise too_slow(seconds) from None
+
+    async def run_to_the_end(self, action: Callable[[], Result], patience: float) -> Result:
+        """The result of an action that is never given up once begun, or an error if it does not begin in time."""
+        taken, future = self._take(action)
+        try:
+            return await asyncio.wait_for(asyncio.shield(future), patience)
+        except TimeoutError:
+            if future.done():
+                raise
+            if taken.cancel():
+                raise busy() from None
+        return await asyncio.shield(future)
 
     def stop(self) -> None:
         """Take nothing new, drop what waits, and do not wait for what cannot be interrupted."""
@@ -58,7 +76,30 @@ class Workers:
     async def drain(self) -> None:
         """Take nothing new, and wait for everything that was taken."""
         self._stopped = True
-        await asyncio.get_running_loop().run_in_executor(None, self._pool.shutdown)
+        self._pool.shutdown(wait=False)
+        while self.inside:
+            await asyncio.sleep(0.01)
+
+    def _take(self, action: Callable[[], Result]) -> tuple[Future[Result], asyncio.Future[Result]]:
+        """Put an action into the queue."""
+        if self._stopped:
+            raise stopping()
+        if self.is_stuck:
+            raise held()
+        if self.inside >= self.most:
+            raise busy()
+        self.inside += 1
+        taken = self._pool.submit(_without_frames, action)
+        future = asyncio.wrap_future(taken)
+        future.add_done_callback(self._left)
+        return taken, future
+
+    def _abandon(self, future: asyncio.Future[Result]) -> None:
+        self.abandoned += 1
+        future.add_done_callback(self._ended)
+
+    def _ended(self, _: asyncio.Future[Result]) -> None:
+        self.abandoned -= 1
 
     def _left(self, future: asyncio.Future[Result]) -> None:
         self.inside -= 1

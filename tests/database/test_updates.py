@@ -1,0 +1,216 @@
+"""Whatever an update does, the graph that models read has the edges that the store has."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import FAMILY
+from unseen.database import Database, graph_store
+from unseen.database.exact import update
+from unseen.errors import QueryRefused
+from unseen.graph.prefixes import key_of
+
+
+def in_store(database: Database) -> set[tuple[str, str, str]]:
+    """The edges of the store's default graph."""
+    rdf = database.triples.rdf
+    quads = database.triples.store.quads_for_pattern(None, None, None, rdf.DefaultGraph())
+    return {
+        (_key(quad.subject), _key(quad.predicate), _key(quad.object))
+        for quad in quads
+        if not isinstance(quad.object, rdf.Literal | rdf.Triple)
+    }
+
+
+def in_graph(database: Database) -> set[tuple[str, str, str]]:
+    entities, relations = database.graph.vocabulary.entities, database.graph.vocabulary.relations
+    edges = zip(database.graph.heads, database.graph.relations, database.graph.tails, strict=True)
+    return {(entities.key(int(h)), relations.key(int(r)), entities.key(int(t))) for h, r, t in edges}
+
+
+def _key(term: object) -> str:
+    text = str(term)
+    return key_of(text[1:-1]) if text.startswith("<") else text
+
+
+class Grammar:
+    """Updates at random."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def one(self, *options: str) -> str:
+        return self.random.choice(options)
+
+    def entity(self) -> str:
+        return f":e{self.random.randrange(4)}"
+
+    def value(self) -> str:
+        triple = f"<<( {self.entity()} :r0 {self.entity()} )>>"
+        return self.one(self.entity(), self.entity(), self.entity(), "_:b", "7", "'a (b) . }'@en", triple)
+
+    def triples(self) -> str:
+        made = [
+            f"{self.entity()} :r{self.random.randrange(2)} {self.value()}" for _ in range(self.random.randrange(1, 4))
+        ]
+        return self.one(" . ", " .\n").join(made) + self.one("", " .")
+
+    def data(self, *, blank: bool) -> str:
+        text = self.one(
+            self.triples(), f"{self.triples()} GRAPH <urn:g> {{ {self.triples()} }}".replace(". GRAPH", "GRAPH")
+        )
+        return text if blank else text.replace("_:b", ":b")
+
+    def template(self) -> str:
+        return self.one(
+            "?s :r0 ?o", "?s :r1 ?o . ?o :r2 ?s", "GRAPH <urn:g> { ?s :r0 ?o } ?s :r2 ?o", "?s :r3 <<( ?s ?p ?o )>>"
+        )
+
+    def pattern(self) -> str:
+        return self.one(
+            "?s ?p ?o",
+            "?s :r0 ?o",
+            f"{self.entity()} ?p ?o . ?s :r1 ?o",
+            "GRAPH ?g { ?s ?p ?o }",
+            "?s ?p ?o FILTER(1<2)",
+        )
+
+    def graph(self) -> str:
+        return self.one("<urn:g>", "<urn:h>", "GRAPH <urn:g>", "DEFAULT")
+
+    def operation(self) -> str:
+        template = self.template()
+        return self.one(
+            f"INSERT DATA {{ {self.data(blank=True)} }}",
+            f"INSERTDATA{{{self.data(blank=True)}}}",
+            f"DELETE DATA {{ {self.data(blank=False)} }}",
+            f"DELETE WHERE {{ {self.one('?s :r0 ?o', ':e1 ?p ?o . ?s ?q ?o', 'GRAPH <urn:g> { ?s ?p ?o }')} }}",
+            f"INSERT {{ {template} }} WHERE {{ {self.pattern()} }}",
+            f"DELETE {{ {template.replace('_:b', ':b')} }} WHERE {{ {self.pattern()} }}",
+            f"DELETE {{ {self.template()} }} INSERT {{ {template} }} WHERE {{ {self.pattern()} }}",
+            f"WITH <urn:g> INSERT {{ {template} }} WHERE {{ {self.pattern()} }}",
+            f"INSERT {{ {template} }} USING <urn:g> WHERE {{ {self.pattern()} }}",
+            f"{self.one('CLEAR', 'DROP')} SILENT {self.one('GRAPH <urn:g>', 'DEFAULT', 'NAMED', 'ALL')}",
+            f"{self.one('COPY', 'MOVE', 'ADD')} SILENT {self.graph()} TO {self.graph()}",
+            f"{self.one('COPY', 'ADD')}SILENT<urn:g>TO{self.one('DEFAULT', '<urn:h>')}",
+            f"{self.one('COPY', 'ADD')} SILENT <urn:g> TODEFAULT",
+        )
+
+    def update(self) -> str:
+        return " ;\n".join(self.operation() for _ in range(self.random.randrange(1, 4))) + self.one("", " ;", " # end")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_graph_follows_updates_made_at_random(path: Path, seed: int) -> None:
+    grammar = Grammar(seed)
+    database = Database.create(path)
+    for number in range(30):
+        text = grammar.update()
+        with suppress(QueryRefused):
+            update(database, text)
+        assert in_graph(database) == in_store(database), text
+        if number % 10 == 9:
+            database.close()
+            database = Database(path)
+            assert in_graph(database) == in_store(database), text
+    database.close()
+
+
+FACT = "INSERT DATA { :Gus :likes :Go }"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{FACT} ; CLEAR NAMED",
+        f"{FACT} ; DROP NAMED",
+        f"{FACT} ; DROPSILENTNAMED",
+        f"{FACT} ; CLEAR ALL ; {FACT}",
+        "INSERT DATA { GRAPH <urn:g> { :Gus :likes :Go } } ; COPY <urn:g> TODEFAULT",
+        "INSERT DATA { GRAPH <urn:g> { :Gus :likes :Go } } ; ADD<urn:g>TODEFAULT",
+        "INSERTDATA{:Gus :likes :Go}",
+        "PREFIX g: <urn:> INSERT DATA { GRAPHg:g { :a :b :c } :Gus :likes :Go }",
+        "INSERT { ?g :likes :Go } WHERE { VALUES (?a ?b ?g) { (1 '>' :Gus) } FILTER(?a<'>' || ?b='>') }",
+        "INSERT DATA { :x :says 'Go (a game)' . :Gus :likes :Go } ;",
+        "INSERT DATA { :Gus :likes :Go {| :since 7 |} }",
+        "INSERT DATA { :Gus :likes :Go ~ :r }",
+    ],
+)
+def test_no_acknowledged_update_is_missing_from_the_graph(database: Database, path: Path, text: str) -> None:
+    update(database, text)
+    assert ("Gus", "likes", "Go") in set(database.graph.triples())
+    assert in_graph(database) == in_store(database)
+    database.close()
+    with Database(path) as again:
+        assert in_graph(again) == in_store(again)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{FACT} ; DROP SILENT GRAPH <urn:unseen-store:touched>",
+        f"{FACT} ; DROP SILENT GRAPH <urn:unseen\\u002Dstore:touched>",
+        f"PREFIX u: <urn:unseen-> {FACT} ; DROP SILENT GRAPH u:store:touched",
+        f"PREFIX u: <urn:unseen-> {FACT} ; DROP SILENT GRAPH u:store\\:touched",
+        f"PREFIX u: <urn:unseen-store> {FACT} ; DROPSILENTGRAPHu::touched",
+        "INSERT DATA { GRAPH <urn:unseen-store:touched> { :a :b :c } }",
+    ],
+)
+def test_the_names_of_the_database_itself_are_refused(database: Database, text: str) -> None:
+    with pytest.raises(QueryRefused, match="belong to the database itself"):
+        update(database, text)
+    assert set(database.graph.triples()) == set(FAMILY)
+
+
+def test_statements_about_statements_are_copied_and_kept(database: Database, path: Path) -> None:
+    update(database, "INSERT DATA { :a :b <<( :c :d <<( :e :f '\"x\\n' )>> )>> }")
+    update(database, "INSERT { ?s :copy ?o } WHERE { ?s :b ?o }")
+    update(database, "INSERT DATA { :x :y :z }")
+    document = b"@prefix : <urn:unseen:> . :m :n <<( :c :d :e )>> ; :o :p ."
+    graph_store.add(database, None, graph_store.parsed(database, document, "text/turtle"))
+    graph_store.add(database, "urn:g", graph_store.parsed(database, document, "text/turtle"))
+    assert database.add([("p", "q", "r")]) == 1
+    database.close()
+    with Database(path) as again:
+        assert in_graph(again) == in_store(again) == {*FAMILY, ("x", "y", "z"), ("p", "q", "r"), ("m", "o", "p")}
+        graph_store.replace(again, None, graph_store.parsed(again, document, "text/turtle"))
+        assert in_graph(again) == in_store(again) == {("m", "o", "p")}
+
+
+def test_a_trace_that_cannot_be_read_may_be_anything(
+    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("unseen.database.triples.statement_of_quad", lambda _: ("<urn:a>", "<urn:b>", "nonsense"))
+    update(database, FACT)
+    assert in_graph(database) == in_store(database) == {*FAMILY, ("Gus", "likes", "Go")}
+
+
+def test_edges_that_the_snapshot_lacks_are_found_when_it_is_opened(database: Database, path: Path) -> None:
+    database.triples.store.update("INSERT DATA { <urn:unseen:Gus> <urn:unseen:likes> <urn:unseen:Go> }")
+    database.close()
+    with Database(path) as again:
+        assert in_graph(again) == in_store(again) == {*FAMILY, ("Gus", "likes", "Go")}
+
+
+def test_two_iris_of_one_name_are_counted_once_and_for_all(
+    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update(database, "INSERT DATA { <urn:unseen:a> :b :c . <urn:unseen:%61> :b :c }")
+    database.close()
+    Database(path).close()
+    monkeypatch.setattr(Database, "_rebuild", lambda _: pytest.fail("made again"))
+    Database(path).close()
+
+
+@pytest.mark.parametrize("text", ["DROP GRAPH <urn:g>", "CLEAR GRAPH <urn:g>", "MOVE <urn:g> TO <urn:h>"])
+def test_graphs_that_are_there_can_be_dropped_and_others_are_named(database: Database, text: str) -> None:
+    with pytest.raises(QueryRefused, match="does not exist"):
+        update(database, text)
+    update(database, "INSERT DATA { GRAPH <urn:g> { :a :b :c } }")
+    update(database, text)
+    update(database, text.replace(" ", " SILENT ", 1))
+    assert set(database.graph.triples()) == set(FAMILY)
