@@ -116,6 +116,18 @@ class GnnQeConfig(TrainingConfig):
 
 
 @dataclass(frozen=True)
+class ZeroShotConfig(GnnQeConfig):
+    """Settings of the zero-shot model: those of GNN-QE, and the network over relations; the shape is the published."""
+
+    layers: int = setting(6, "Layers of the network in each projection.", POSITIVE)
+    relation_layers: int = setting(6, "Layers of the network over the graph of relations.", POSITIVE)
+    dim: int = setting(64, "Width of both networks.", POSITIVE)
+    relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
+    learning_rate: float = setting(1e-3, "Of Adam.", POSITIVE)
+    clip_norm: float = setting(1.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
+
+
+@dataclass(frozen=True)
 class NodePieceQeConfig(TrainingConfig):
     """Settings of NodePiece-QE; defaults are the paper's for the ratio 175, `recipes` has those of the others."""
 
@@ -161,11 +173,15 @@ class NodePieceQeConfig(TrainingConfig):
     )
 
 
-CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig, "nodepiece-qe": NodePieceQeConfig}
+CONFIGS: dict[str, type[TrainingConfig]] = {
+    "gnn-qe": GnnQeConfig,
+    "nodepiece-qe": NodePieceQeConfig,
+    "zero-shot": ZeroShotConfig,
+}
 """The settings of each trainable method, by its name."""
 
 FIXED = (
-    *("layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
+    *("layers", "relation_layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
     *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer"),
 )
 """What cannot change when a run is resumed."""
