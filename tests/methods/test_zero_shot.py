@@ -9,6 +9,7 @@ import torch
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, Project
 from unseen.logic.shapes import SHAPES
+from unseen.logic.traverse import answers as traversed
 from unseen.methods.gnn_qe import Answering
 from unseen.methods.gnn_qe.captured import Input
 from unseen.methods.gnn_qe.training_batch import ReadyPlan
@@ -121,14 +122,14 @@ def test_gradients_reach_every_weight_and_do_not_depend_on_memory(graph: Knowled
     assert all(torch.allclose(left, right, atol=1e-5) for left, right in zip(*gradients, strict=True))
 
 
-def test_it_learns(graph: KnowledgeGraph) -> None:
-    method = model().train()
-    optimizer = torch.optim.Adam(method.parameters(), lr=0.01)
-    queries = [Project(relation, Anchor(entity)) for relation in (0, 2) for entity in range(6)]
-    answers = [
-        graph.edges_from(node.relation)[1][graph.edges_from(node.relation)[0] == node.source.entity] for node in queries
-    ]
-    losses = []
+def test_it_learns_that_one_relation_is_another_read_backwards() -> None:
+    random, method = np.random.default_rng(0), model().train()
+    heads, tails = random.integers(0, 20, (2, 40))
+    both = (np.concatenate([heads, tails]), np.repeat([0, 1], 40), np.concatenate([tails, heads]))
+    graph = KnowledgeGraph(*both, Vocabulary.numbered(20, 2))
+    queries = [Project(relation, Anchor(entity)) for relation in range(4) for entity in range(20)]
+    answers = [traversed(graph, query) for query in queries]
+    optimizer, losses = torch.optim.Adam(method.parameters(), lr=0.01), []
     for step in range(40):
         loss = method.loss(graph, queries, answers, torch.Generator().manual_seed(step))
         optimizer.zero_grad()
