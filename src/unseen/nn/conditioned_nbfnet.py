@@ -3,7 +3,7 @@
 With z_q(a) the vector of relation a for the query relation q (`relation_network`) and m(v) the membership of node v:
 
     h⁰(v)  = m(v) z_q(q)
-    R_l(a) = W²_l relu(W¹_l z_q(a) + b¹_l) + b²_l                 in each layer
+    R_l(a) = z_q(a) + W²_l relu(W¹_l z_q(a) + b¹_l) + b²_l        in each layer
     hˡ     = conv_l(h^(l-1), R_l, h⁰),   logit = readout(h^L(v), z_q(q))          as in `nbfnet`
 
 Rows that ask for the same relation share its vectors: there are as many *conditions* as distinct relations asked for.
@@ -59,7 +59,7 @@ class ConditionedNBFNet(nn.Module):
         scales = node_scales(edges, edge_mask, boundary.dtype)
         state = boundary
         for layer, relation_map in zip(self.layers, self.relation_maps, strict=True):
-            mapped = self.relation_dropout(relation_map(vectors))
+            mapped = self.relation_dropout(vectors + relation_map(vectors))
             state = layer(edges, state, mapped.index_select(1, conditions), boundary, scales, edge_mask)
         logits: Tensor = self.readout(state, query)
         return logits

@@ -28,7 +28,7 @@ class RelationNetwork(nn.Module):
     def __init__(self, dim: int, num_layers: int) -> None:
         super().__init__()
         self.dim = dim
-        self.inverse = nn.Parameter(torch.zeros(dim))
+        self.inverse = nn.Parameter(torch.randn(dim))
         self.kinds = nn.Parameter(torch.randn(num_layers, len(KINDS), dim))
         self.layers = nn.ModuleList(RelationalConv(dim) for _ in range(num_layers))
         self.norm = nn.LayerNorm(dim)
