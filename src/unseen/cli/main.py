@@ -15,6 +15,7 @@ from unseen.cli import (
     doctor,
     evaluate_commands,
     graph,
+    pretrain,
     sample_commands,
     train_commands,
 )
@@ -39,6 +40,7 @@ app.command("sample")(sample_commands.sample)
 app.command("evaluate")(evaluate_commands.evaluate)
 app.command("report")(evaluate_commands.report)
 app.add_typer(train_commands.app, name="train")
+app.command("pretrain")(pretrain.pretrain_command())
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 

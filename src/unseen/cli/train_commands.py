@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from unseen.training.config import CONFIGS
+from unseen.training.config import CONFIGS, TrainingConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def train_command(method: str) -> Callable[..., None]:
 
     shared = [_parameter(name, kind) for name, kind in ARGUMENTS.items()]
     hints = get_type_hints(CONFIGS[method])
-    settings = [_setting(each, hints[each.name]) for each in fields(CONFIGS[method])]
+    settings = [setting_flag(each, hints[each.name]) for each in fields(CONFIGS[method])]
     command.__signature__ = inspect.Signature([*shared, *settings])  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*shared, *settings]}
     command.__doc__ = _HELP.format(method=method, more=_MORE.get(method, ""))
@@ -76,7 +76,7 @@ def _parameter(name: str, kind: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-def _setting(each: Field[Any], kind: Any) -> inspect.Parameter:
+def setting_flag(each: Field[Any], kind: Any) -> inspect.Parameter:
     """A flag for a setting; left out, the file or the default decides. Lists are written with commas."""
     shown = ",".join(each.default) if isinstance(each.default, tuple) else str(each.default).lower()
     about = f"{each.metadata['help']} [dim]\\[default: {shown or 'none'}][/dim]"
@@ -93,23 +93,24 @@ def _train(
     from unseen.cli.train_display import training_display
     from unseen.training.session import read_settings, train
 
-    settings = read_settings(config, _with_lists(method, flags))
+    settings = read_settings(config, with_lists(CONFIGS[method], flags))
     dataset = open_dataset(path)
     with training_display() as report:
         outcome = train(method, dataset, output, settings, resume=resume, minutes=minutes, report=report)
-    note(_summary(outcome, output))
+    note(summary(outcome, output))
 
 
-def _with_lists(method: str, flags: dict[str, Any]) -> dict[str, Any]:
+def with_lists(kind: type[TrainingConfig], flags: dict[str, Any]) -> dict[str, Any]:
     """Flags as settings: what is a list there was written with commas."""
-    hints = get_type_hints(CONFIGS[method])
+    hints = get_type_hints(kind)
     return {
         name: tuple(part.strip() for part in value.split(",")) if get_args(hints[name]) else value
         for name, value in flags.items()
     }
 
 
-def _summary(outcome: Outcome, output: Path) -> str:
+def summary(outcome: Outcome, output: Path) -> str:
+    """How a run ended, in one line."""
     progress = outcome.progress
     best = "" if progress.best_score is None else f"; best {progress.best_score:.4f} at step {progress.best_step:,}"
     more = "" if outcome.is_complete else "; go on with --resume"

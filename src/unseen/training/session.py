@@ -22,7 +22,7 @@ from unseen.training.checkpoint import load_weights, write_json
 from unseen.training.config import CONFIGS, from_mapping, read_toml, resumed, write_toml
 from unseen.training.distributed import Workers
 from unseen.training.link_batches import choose_anchors
-from unseen.training.loop import Trainer
+from unseen.training.loop import Material, Trainer
 from unseen.training.recipes import completed
 from unseen.training.run_folder import RunFolder
 from unseen.training.trainable import chosen_device, make_method
@@ -107,10 +107,10 @@ def _run(
     dataset: Dataset, folder: RunFolder, workers: Workers, minutes: float | None, report: Report | None
 ) -> Outcome:
     config = folder.config
-    _set_up_torch(config)
+    set_up_torch(config)
     method = make_method(config, folder.relation_names, folder.anchor_names)
     method = method.to(chosen_device(config.device, workers.local_rank))
-    outcome = Trainer(method, dataset, config, folder, workers, report).run(minutes)
+    outcome = Trainer(method, Material.of(method, dataset, config), config, folder, workers, report).run(minutes)
     if outcome.is_complete and workers.is_first:
         calibrate(dataset, folder, method, report)
     workers.wait()
@@ -124,7 +124,8 @@ def _wanted_device(settings: Mapping[str, Any], path: Path) -> str:
     return RunFolder.open(path).config.device
 
 
-def _set_up_torch(config: TrainingConfig) -> None:
+def set_up_torch(config: TrainingConfig) -> None:
+    """Threads and precision as the settings say."""
     if config.threads:
         torch.set_num_threads(config.threads)  # the kernels take as many
     if torch.cuda.is_available():
