@@ -15,6 +15,7 @@ from unseen.cli import (
     doctor,
     evaluate_commands,
     graph,
+    models_commands,
     pretrain,
     sample_commands,
     train_commands,
@@ -41,6 +42,7 @@ app.command("evaluate")(evaluate_commands.evaluate)
 app.command("report")(evaluate_commands.report)
 app.add_typer(train_commands.app, name="train")
 app.command("pretrain")(pretrain.pretrain_command())
+app.add_typer(models_commands.app, name="models")
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 

@@ -35,16 +35,27 @@ ARGUMENTS = {
 }
 
 
+FROM = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="MODEL", help="Begin with a model: `default`, its folder, or a run.", show_default=False
+    ),
+]
+"""Only for models that know no relation by name."""
+
+
 def train_command(method: str) -> Callable[..., None]:
     """The command that trains a method: its parameters are those all methods share, then one for each setting."""
 
     def command(
         dataset: Path, output: Path, resume: bool, config: Path | None, minutes: float | None, **flags: Any
     ) -> None:
+        start = flags.pop("start", None)
         given = {name: value for name, value in flags.items() if value is not None}
-        _train(method, dataset, output, config, given, resume=resume, minutes=minutes)
+        _train(method, dataset, output, config, given, resume=resume, minutes=minutes, start=start)
 
-    shared = [_parameter(name, kind) for name, kind in ARGUMENTS.items()]
+    arguments = ARGUMENTS | ({"start": FROM} if method == "zero-shot" else {})
+    shared = [_parameter(name, kind) for name, kind in arguments.items()]
     hints = get_type_hints(CONFIGS[method])
     settings = [setting_flag(each, hints[each.name]) for each in fields(CONFIGS[method])]
     command.__signature__ = inspect.Signature([*shared, *settings])  # type: ignore[attr-defined]
@@ -64,6 +75,8 @@ Examples:
 """
 
 _MORE = {
+    "zero-shot": """
+  unseen train zero-shot 175.npz --from default -o runs/tuned""",
     "nodepiece-qe": """
   unseen train nodepiece-qe 175.npz -o runs/gnn --gnn --recipe large-batch
   unseen train nodepiece-qe wikikg -o runs/large --anchors 20000 --dim 100 --share-negatives""",
@@ -85,9 +98,7 @@ def setting_flag(each: Field[Any], kind: Any) -> inspect.Parameter:
     return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-def _train(
-    method: str, path: Path, output: Path, config: Path | None, flags: dict[str, Any], *, resume: bool, minutes: Any
-) -> None:
+def _train(method: str, path: Path, output: Path, config: Path | None, flags: dict[str, Any], **how: Any) -> None:
     from unseen.cli.console import note
     from unseen.cli.evaluate_commands import open_dataset
     from unseen.cli.train_display import training_display
@@ -96,7 +107,7 @@ def _train(
     settings = read_settings(config, with_lists(CONFIGS[method], flags))
     dataset = open_dataset(path)
     with training_display() as report:
-        outcome = train(method, dataset, output, settings, resume=resume, minutes=minutes, report=report)
+        outcome = train(method, dataset, output, settings, **how, report=report)
     note(summary(outcome, output))
 
 

@@ -45,10 +45,17 @@ class RunFolder:
 
     @classmethod
     def create(
-        cls, path: str | Path, method: str, config: TrainingConfig, dataset: Dataset, anchor_names: Sequence[str] = ()
+        cls,
+        path: str | Path,
+        method: str,
+        config: TrainingConfig,
+        dataset: Dataset,
+        anchor_names: Sequence[str] = (),
+        start: str | None = None,
     ) -> RunFolder:
         """A new folder, or an empty one, with the settings and the origin of a run."""
-        folder = cls.begin(path, config, {"method": method, **_about(dataset)})
+        begun = {} if start is None else {"start": start}
+        folder = cls.begin(path, config, {"method": method, **_about(dataset), **begun})
         if anchor_names:
             write_json(folder.path / "anchors.json", {"anchors": list(anchor_names)})
         return folder

