@@ -2,7 +2,7 @@
 
 For a query relation q, over the four kinds k of edges of `relation_graph`:
 
-    h⁰(q) = 1,   h⁰(q⁻¹) = v,   h⁰(a) = 0 otherwise              v is learned and marks q read backwards
+    h⁰(q) = u,   h⁰(q⁻¹) = v,   h⁰(a) = 0 otherwise              u and v are learned: they mark q, read either way
     hˡ    = conv_l(h^(l-1), K_l, h⁰)                              l = 1 … L, K_l [kind] learned, see `relational_conv`
 
 and layer_norm(h^L(a)) is the vector of relation a. Nothing belongs to a relation, so a trained network meets any.
@@ -28,7 +28,7 @@ class RelationNetwork(nn.Module):
     def __init__(self, dim: int, num_layers: int) -> None:
         super().__init__()
         self.dim = dim
-        self.inverse = nn.Parameter(torch.randn(dim))
+        self.marks = nn.Parameter(torch.randn(2, dim))
         self.kinds = nn.Parameter(torch.randn(num_layers, len(KINDS), dim))
         self.layers = nn.ModuleList(RelationalConv(dim) for _ in range(num_layers))
         self.norm = nn.LayerNorm(dim)
@@ -46,10 +46,10 @@ class RelationNetwork(nn.Module):
 
     def _boundary(self, num_relations: int, queries: Int[Tensor, " query"]) -> Float[Tensor, "relation query dim"]:
         columns = torch.arange(len(queries), device=queries.device)
-        start = self.kinds.new_zeros(num_relations, len(queries), 2)
+        start = self.marks.new_zeros(num_relations, len(queries), 2)
         start[queries, columns, 0] = 1
         start[torch.as_tensor(inverse_relation(queries)), columns, 1] = 1  # type: ignore[arg-type]
-        return start[..., :1] + start[..., 1:] * self.inverse
+        return start @ self.marks
 
 
 def relation_scales(edges: EdgeViews, dtype: torch.dtype) -> Scales:
