@@ -58,7 +58,7 @@ class Recording:
         with torch.cuda.stream(side):
             compute(*values)  # compiles what is not compiled yet
         torch.cuda.current_stream(device).wait_stream(side)
-        with torch.cuda.graph(self.graph):
+        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):  # others may upload graphs meanwhile
             self.memberships = compute(*values).sigmoid()
 
     def replay(self, inputs: Sequence[Input], count: int) -> Float[Tensor, "node row"]:
