@@ -22,8 +22,10 @@ LEVELS = [
     {"methods", "evaluation"},
     {"training"},
     {"api", "data"},
+    {"client"},
     {"__init__"},
-    {"cli", "server"},
+    {"server"},
+    {"cli"},
 ]
 """Inner rooms first; rooms of one level may not see each other. The package itself is the short door to `api`."""
 
@@ -39,6 +41,7 @@ HOMES = {
     "fastapi": ("server/",),
     "starlette": ("server/",),
     "uvicorn": ("server/",),
+    "pydantic": ("server/",),
     "nicegui": ("server/",),
     "pyoxigraph": ("graph/", "database/"),
     "rdflib": ("logic/sparql/",),
@@ -157,7 +160,10 @@ def test_no_import_points_outward_and_every_package_stays_in_its_room() -> None:
         ("evaluation/report.py", "from unseen.methods.exact import Exact"),
         ("training/loop.py", "import unseen.api"),
         ("api.py", "from unseen.cli import main"),
-        ("cli/ask.py", "from unseen.server import app"),
+        ("client.py", "from unseen.server import app"),
+        ("server/app.py", "import pyoxigraph"),
+        ("server/app.py", "from unseen.cli import console"),
+        ("database/triples.py", "from unseen.methods.exact import Exact"),
         ("api.py", "import typer"),
         ("cli/ask.py", "from fastapi import FastAPI"),
         ("logic/sparql/parse.py", "import pyoxigraph"),
@@ -173,6 +179,7 @@ def test_an_import_against_the_plan_is_found(path: str, text: str) -> None:
     [
         ("logic/sparql/reader.py", "from rdflib import URIRef"),
         ("graph/files/rdf.py", "import pyoxigraph"),
+        ("cli/serve.py", "from unseen.server import run"),
         ("graph/names.py", "from .prefixes import Prefixes"),
         ("graph/__init__.py", "from .names import Names"),
         ("evaluation/evaluator.py", "from unseen.benchmark.query_table import QueryTable"),

@@ -1,6 +1,6 @@
 """unseen: logical questions over knowledge graphs that are incomplete and keep growing.
 
-`load` a graph, `ask` a question; everything else lives in the rooms `graph`, `logic`, `methods`, ...
+`load` a graph, `ask` a question, `connect` to a server; everything else lives in the rooms `graph`, `logic`, ...
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from unseen.version import __version__
 
 if TYPE_CHECKING:
     from unseen.api import Answer, Answers, ask, load, open_method
+    from unseen.client import connect
     from unseen.graph import KnowledgeGraph
 
-__all__ = ["Answer", "Answers", "KnowledgeGraph", "UnseenError", "__version__", "ask", "load", "open_method"]
+__all__ = ["Answer", "Answers", "KnowledgeGraph", "UnseenError", "__version__", "ask", "connect", "load", "open_method"]
 
 _HOMES = dict.fromkeys(("Answer", "Answers", "ask", "load", "open_method"), "unseen.api") | {
-    "KnowledgeGraph": "unseen.graph"
+    "KnowledgeGraph": "unseen.graph",
+    "connect": "unseen.client",
 }
 
 

@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.vocabulary import Lookup
     from unseen.logic.execute import Execution
 
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
 METHODS = ("edge-type", "exact")
-FALLBACK_METHOD = "edge-type"
+DEFAULT_METHOD = "edge-type"
 """What answers where no model is shipped."""
 DEFAULT_TOP = 10
 
@@ -57,6 +58,8 @@ class Answer:
     """With `explain`: for each inner variable its value in a proof (known) or its likeliest value (predicted)."""
     edges: tuple[tuple[str, str, str], ...] = ()
     """With `explain`, for known answers: the edges that prove it."""
+    key: str = field(default="", compare=False, repr=False)
+    """The unique key of the entity: its full IRI, or its name in the file."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class Answers(Sequence[Answer]):
 
     query: str
     method: str
-    graph: KnowledgeGraph
+    graph: Counted
+    """What was asked; from a server, only its counts."""
     known: int
     """How many answers the graph itself gives, shown or not."""
     answers: tuple[Answer, ...]
@@ -88,6 +92,17 @@ class Answers(Sequence[Answer]):
         return {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
 
 
+class Counted(Protocol):
+    """Whatever says how many entities, relations and triples it has."""
+
+    @property
+    def num_entities(self) -> int: ...  # noqa: D102
+    @property
+    def num_relations(self) -> int: ...  # noqa: D102
+    @property
+    def num_triples(self) -> int: ...  # noqa: D102
+
+
 class Method(Protocol):
     """What can be asked and evaluated: scores to rank by, and probabilities of every set on the way."""
 
@@ -106,11 +121,26 @@ def load(
     skip_errors: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> KnowledgeGraph:
-    """The graph of one or more files, or an embedded graph by name; several sources make one graph."""
+    """The graph of one or more files, of a database, or an embedded graph by name; several files make one graph."""
     from unseen.graph.files.readers import read_graph  # pyarrow only where files are read
 
     paths = [find_source(source) for source in sources]
+    if len(paths) == 1 and is_database(paths[0]):
+        return load_database(paths[0])
     return read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph
+
+
+def is_database(path: Path) -> bool:
+    """Whether a path is the folder of a database, as `unseen db create` makes it."""
+    return (path / "database.json").is_file()
+
+
+def load_database(path: Path) -> KnowledgeGraph:
+    """The graph of a database as it is now; the database itself is closed again."""
+    from unseen.database import Database  # pyoxigraph is optional
+
+    with Database(path) as database:
+        return database.graph
 
 
 def find_source(source: str | Path) -> Path:
@@ -119,6 +149,18 @@ def find_source(source: str | Path) -> Path:
     if str(source) in EMBEDDED_GRAPHS and not path.exists():
         return Path(str(resources.files("unseen.data") / EMBEDDED_GRAPHS[str(source)]))
     return path
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question bound to one graph, and what is wanted of its answers."""
+
+    text: str
+    query: Query
+    """With the ids of the graph."""
+    top: int = DEFAULT_TOP
+    explain: bool = False
+    predicted_only: bool = False
 
 
 def ask(
@@ -135,13 +177,53 @@ def ask(
     `method` is a name (`edge-type`, `exact`), a model or a run folder; `default_method()` unless given. `top` is how
     many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
     """
+    bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
+    name = method or default_method()
+    opened = None if name == "exact" else open_method(name)
+    if opened is not None:
+        check_memory(opened, graph)
+    return ask_all(graph, [bound], opened, name)[0]
+
+
+def prepare(
+    graph: KnowledgeGraph,
+    question: str | Query,
+    *,
+    top: int | None = None,
+    explain: bool = False,
+    predicted_only: bool = False,
+    lookup: Lookup | None = None,
+) -> Question:
+    """The question with the ids of a graph; what does not parse, is no tree or names unknown things is an error.
+
+    `lookup` has found names beforehand, see `lookup_for`.
+    """
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
     parsed, limit = parse(question, graph)
-    query = bind(with_variables(parsed, answer=""), graph.vocabulary.entity_id, graph.vocabulary.relation_id)
+    names = lookup or graph.vocabulary
+    query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
     _require_ids(query, graph)
     top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
-    return _Asking(graph, query, method or default_method()).answers(str(question), top, explain, predicted_only)
+    return Question(str(question), query, top, explain, predicted_only)
+
+
+def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
+    """The names of several queries, found in one pass over the graph's vocabulary."""
+    from unseen.graph.vocabulary import Lookup
+
+    nodes = [node for query in queries for node in walk(query)]
+    entities = (node.entity for node in nodes if isinstance(node, Anchor) and isinstance(node.entity, str))
+    relations = (node.relation for node in nodes if isinstance(node, Project) and isinstance(node.relation, str))
+    return Lookup(graph.vocabulary, entities, relations)
+
+
+def ask_all(
+    graph: KnowledgeGraph, questions: Sequence[Question], method: Method | None, method_name: str
+) -> list[Answers]:
+    """The answers to several questions on one graph by one call of the method; without a method, known ones only."""
+    execution = None if method is None else method.estimate(graph, [question.query for question in questions])
+    return [_Asking(graph, question, execution).answers(method_name) for question in questions]
 
 
 def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:
@@ -151,12 +233,16 @@ def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | No
     if _SPARQL.match(question):
         from unseen.logic.sparql import parse_sparql  # rdflib is optional
 
-        prefixes = graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
-        parsed = parse_sparql(question, prefixes)
+        parsed = parse_sparql(question, prefixes_of(graph))
         return parsed.query, parsed.limit
     from unseen.logic.text import parse_formula
 
     return parse_formula(question), None
+
+
+def prefixes_of(graph: KnowledgeGraph) -> dict[str, str]:
+    """The prefixes that SPARQL about a graph need not declare, beside the well-known ones."""
+    return graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
 
 
 def _require_ids(query: Query, graph: KnowledgeGraph) -> None:
@@ -170,21 +256,21 @@ def _require_ids(query: Query, graph: KnowledgeGraph) -> None:
 
 
 class _Asking:
-    """One question on one graph by one method."""
+    """One question on one graph; without an execution, only what the graph says."""
 
-    def __init__(self, graph: KnowledgeGraph, query: Query, method: str) -> None:
-        self.graph, self.query, self.method = graph, query, method
+    def __init__(self, graph: KnowledgeGraph, question: Question, execution: Execution | None) -> None:
+        self.graph, self.question, self.query, self.execution = graph, question, question.query, execution
         self.traversal = Traversal(graph)
-        self.known = np.intersect1d(self.traversal.members(query), graph.connected_entities, True)
-        self.execution = _estimate(method, graph, query)
+        self.known = np.intersect1d(self.traversal.members(self.query), graph.connected_entities, True)
 
-    def answers(self, question: str, top: int, explain: bool, predicted_only: bool) -> Answers:
-        known = [] if predicted_only else self.ranked(self.known, top)
+    def answers(self, method: str) -> Answers:
+        top, explain = self.question.top, self.question.explain
+        known = [] if self.question.predicted_only else self.ranked(self.known, top)
         others = np.setdiff1d(self.graph.connected_entities, self.known, True)
         predicted = [pair for pair in self.ranked(others, top - len(known)) if pair[1] > 0]
         ranked = [(*pair, True) for pair in known] + [(*pair, False) for pair in predicted]
         shown = tuple(self.answer(rank, *one, explain) for rank, one in enumerate(ranked, start=1))
-        return Answers(question, self.method, self.graph, len(self.known), shown)
+        return Answers(self.question.text, method, self.graph, len(self.known), shown)
 
     def ranked(self, entities: NDArray[np.int32], count: int) -> list[tuple[int, float]]:
         """The most probable of some entities; without a prediction, known is certain and all else impossible.
@@ -198,27 +284,28 @@ class _Asking:
         return [(int(entities[i]), float(values[i])) for i in _largest(values, count)]
 
     def answer(self, rank: int, entity: int, probability: float, known: bool, explain: bool) -> Answer:
-        name = self.graph.vocabulary.entity_name
+        name, key = self.graph.vocabulary.entity_name, self.graph.vocabulary.entities.key(entity)
         if not explain:
-            return Answer(rank, name(entity), known, probability)
+            return Answer(rank, name(entity), known, probability, key=key)
         if known:
             witness = self.traversal.witness(self.query, entity)
             relation_name = self.graph.vocabulary.relations.name
             edges = tuple((name(head), relation_name(relation), name(tail)) for head, relation, tail in witness.edges)
             bindings = {variable: name(value) for variable, value in witness.bindings.items()}
-            return Answer(rank, name(entity), known, probability, bindings, edges)
+            return Answer(rank, name(entity), known, probability, bindings, edges, key)
         assert self.execution is not None  # noqa: S101 - only an execution predicts
         best = self.execution.best_bindings(self.query, entity)
-        return Answer(rank, name(entity), known, probability, {v: name(value) for v, (value, _) in best.items()})
+        likeliest = {variable: name(value) for variable, (value, _) in best.items()}
+        return Answer(rank, name(entity), known, probability, likeliest, key=key)
 
 
 def default_method() -> str:
     """What answers where no method is named: the model that is shipped, or the edge-type heuristic without one."""
     if not _ships_models():
-        return FALLBACK_METHOD
+        return DEFAULT_METHOD
     from unseen.training.models import default_model
 
-    return default_model() or FALLBACK_METHOD
+    return default_model() or DEFAULT_METHOD
 
 
 def _ships_models() -> bool:
@@ -246,23 +333,13 @@ def open_method(name: str) -> Method:
     raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder"))
 
 
-def _estimate(method: str, graph: KnowledgeGraph, query: Query) -> Execution | None:
-    """Probabilities by the method; None for `exact`, which has none to give."""
-    if method == "exact":
-        return None
-    opened = open_method(method)
-    _check_memory(opened, graph)
-    return opened.estimate(graph, [query])
-
-
-def _check_memory(method: Method, graph: KnowledgeGraph) -> None:
+def check_memory(method: Method, graph: KnowledgeGraph) -> None:
     """Refuse a graph that is too large for the zero-shot model on this machine."""
-    from unseen.methods.zero_shot import ZeroShot
-    from unseen.methods.zero_shot.footprint import check_memory
+    from unseen.methods.zero_shot import ZeroShot, footprint
 
     inner = getattr(method, "method", method)
     if isinstance(inner, ZeroShot):
-        check_memory(graph, inner.architecture)
+        footprint.check_memory(graph, inner.architecture)
 
 
 def _largest(values: NDArray[np.floating], count: int) -> NDArray[np.intp]:

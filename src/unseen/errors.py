@@ -12,6 +12,10 @@ UnseenError                      anything the user can do something about: one l
 │       └── AmbiguousName        a readable name that several IRIs share
 ├── EvaluationError              a method or a result that cannot be measured or reported
 ├── DatasetError                 a dataset folder, archive or download is damaged, foreign or dangerous
+├── DatabaseError                a database could not be opened, read or written
+│   ├── DatabaseInUse            another process has it open
+│   └── DiskFull                 there is no space to write
+├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
 └── MissingExtra                 a feature whose optional packages are not installed
 ```
@@ -59,6 +63,40 @@ class DatasetError(UnseenError):
     def __init__(self, problem: str, *, path: str | Path) -> None:
         self.problem, self.path = problem, Path(path)
         super().__init__(f"{path}: {problem}")
+
+
+class DatabaseError(UnseenError):
+    """A database could not be opened, read or written."""
+
+    def __init__(self, problem: str, *, path: str | Path | None = None) -> None:
+        self.problem = problem
+        self.path = None if path is None else Path(path)
+        super().__init__(problem if path is None else f"{path}: {problem}")
+
+
+class DatabaseInUse(DatabaseError):
+    """Another process has the database open."""
+
+    def __init__(self, path: str | Path, process: int | None) -> None:
+        self.process = process
+        holder = "another process" if process is None else f"process {process}"
+        remedy = "stop it first, or send the request to its server (`unseen.connect`, SPARQL)"
+        super().__init__(f"is in use by {holder}; {remedy}", path=path)
+
+
+class DiskFull(DatabaseError):
+    """There is no space to write; nothing was changed."""
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__("the disk is full; nothing was changed. Make room and try again", path=path)
+
+
+class ServerError(UnseenError):
+    """What a server answered when it could not do what was asked: its status, and its error as data."""
+
+    def __init__(self, message: str, *, status: int | None = None, code: str = "", details: object = None) -> None:
+        self.status, self.code, self.details = status, code, details
+        super().__init__(message)
 
 
 class QueryError(UnseenError):

@@ -115,6 +115,18 @@ def calibrated() -> Calibrated:
     return Calibrated(EdgeType(), Calibration({"p1": curve, "p2": curve, "n1": curve}))
 
 
+def cqd_beam(**options: object) -> Answerer:
+    """Beams over vectors that belong to names; the beam holds all entities of the suite's graphs, which may tie."""
+    from tests.methods.cqd_beam.scorers import NamedVectors
+    from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam
+    from unseen.methods.cqd_beam.link_calibration import LinkCalibration
+
+    chosen = BeamOptions(**{"beam": 20, **options})
+    types = {"2i": BeamOptions(logic="goedel"), "3p": BeamOptions(beam=3, known_facts=False)}
+    calibration = LinkCalibration((1.0, 0.0), {"r0": ((1.5, 0.5), (0.5, -1.0))})
+    return CqdBeam(NamedVectors(), Choices(chosen, types), calibration)
+
+
 METHODS = [
     MethodCase("exact", Exact),
     MethodCase("edge-type", EdgeType),
@@ -132,6 +144,11 @@ METHODS = [
         knows_new_relations=False,
         reload=reloaded_zero_shot,
     ),
+    MethodCase("cqd-beam", cqd_beam),
+    MethodCase("cqd-beam, calibrated", lambda: cqd_beam(scale="calibrated", logic="goedel")),
+    MethodCase("cqd-beam, softmax", lambda: cqd_beam(scale="softmax", negation=2.0, heads="any")),
+    MethodCase("cqd-beam, min-max", lambda: cqd_beam(scale="min-max", beam=0)),
+    MethodCase("cqd-beam probabilities", lambda: Estimated(cqd_beam())),
     MethodCase("nodepiece-qe", nodepiece_qe, knows_new_relations=False, reload=reloaded_nodepiece_qe),
     MethodCase(
         "nodepiece-qe with gnn",

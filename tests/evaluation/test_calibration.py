@@ -70,3 +70,10 @@ def test_what_is_no_probability_is_an_error(value: float) -> None:
 
 def test_rounding_errors_are_cut() -> None:
     assert checked_probabilities(np.array([-1e-7, 1 + 1e-7])).tolist() == [0, 1]
+
+
+def test_the_error_of_what_is_likely_leaves_the_rest_out() -> None:
+    reliability = Reliability()
+    reliability.add(np.array([0.001, 0.005, 0.05, 0.9]), np.array([True, False, False, True]))
+    assert reliability.result().ece_likely == pytest.approx((0.05 + 0.1) / 2)
+    assert reliability.result().ece == pytest.approx((abs(0.056 - 1) + 0.1) / 4)

@@ -104,3 +104,17 @@ def test_answers_are_calibrated_and_inner_sets_are_not(family: KnowledgeGraph) -
     assert float(execution.memberships(inner).max()) == 1
     assert execution.stacked([outer]).numpy() == pytest.approx(np.full((1, 7), 0.25), abs=1e-5)
     assert execution.expected_count(outer) == pytest.approx(7 * 0.25, abs=1e-4)
+
+
+def test_scores_in_blocks_are_passed_on_where_there_are_any(family: KnowledgeGraph) -> None:
+    from tests.methods.cqd_beam.scorers import NamedVectors
+    from unseen.logic.protocols import BlockwiseAnswerer
+    from unseen.methods.calibration import calibrated
+    from unseen.methods.cqd_beam import CqdBeam
+
+    calibration, query = Calibration({"p1": Curve("temperature", (-24.0, 24.0), (0.0, 1.0))}), Project(0, Anchor(0))
+    assert not isinstance(calibrated(Exact(), calibration), BlockwiseAnswerer)
+    method = calibrated(CqdBeam(NamedVectors()), calibration)
+    assert isinstance(method, BlockwiseAnswerer)
+    blocks = [block for _, block in method.score_blocks(family, [query]).blocks()]
+    assert torch.equal(torch.cat(blocks, dim=1), method.answer(family, [query]))

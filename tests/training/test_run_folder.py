@@ -12,6 +12,7 @@ from tests.training.small_world import CASES, TINY, small_dataset
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.logic.algebra import Anchor, Project
 from unseen.methods.calibration import Calibrated
+from unseen.methods.cqd_beam import CqdBeam
 from unseen.methods.gnn_qe import GnnQe
 from unseen.methods.nodepiece_qe import NodePieceQe
 from unseen.training.errors import RunFolderError
@@ -49,9 +50,11 @@ def test_a_method_that_learned_from_links_is_opened_and_asked(case: str, tmp_pat
     train(method_name, DATASET, tmp_path / "run", settings | {"storage": "bfloat16"})
     graph = DATASET.observed("valid")
     method = open_method(tmp_path / "run", device="cpu", known_facts=False)
-    assert isinstance(method, NodePieceQe)
-    assert method.opened(graph).vectors.dtype == torch.bfloat16
-    assert not method.training
+    assert isinstance(method, CqdBeam)
+    assert not method.choices.default.known_facts
+    assert isinstance(method.scorer, NodePieceQe)
+    assert method.scorer.opened(graph).vectors.dtype == torch.bfloat16
+    assert not method.scorer.training
     assert method.answer(graph, QUERIES).shape == (2, graph.num_entities)
     asked = unseen.ask(graph, "?x : leads(e3, x)", method=str(tmp_path / "run"), top=5)
     assert len(asked) == 5

@@ -30,11 +30,13 @@ def progress_bar(description: str, unit: str = "bytes") -> Iterator[Callable[[in
 
 def read(sources: Sequence[str], *, literals: bool, skip_errors: bool) -> KnowledgeGraph:
     """The graph of files or an embedded graph, with a progress bar; what was left out is said on standard error."""
-    from unseen.api import find_source
+    from unseen.api import find_source, is_database, load_database
     from unseen.graph.files.readers import read_graph
 
+    paths = [find_source(source) for source in sources]
+    if len(paths) == 1 and is_database(paths[0]):
+        return load_database(paths[0])
     with progress_bar("reading") as progress:
-        paths = [find_source(source) for source in sources]
         result = read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress)
     if result.report.literals:
         note(f"{result.report.literals:,} statements with literals were left out; --literals keeps them")

@@ -11,6 +11,7 @@ import typer
 from unseen.cli import (
     ask,
     dataset_commands,
+    db_commands,
     demo,
     doctor,
     evaluate_commands,
@@ -18,7 +19,9 @@ from unseen.cli import (
     models_commands,
     pretrain,
     sample_commands,
+    serve,
     train_commands,
+    tune_commands,
 )
 from unseen.errors import UnseenError
 from unseen.version import __version__
@@ -43,6 +46,9 @@ app.command("report")(evaluate_commands.report)
 app.add_typer(train_commands.app, name="train")
 app.command("pretrain")(pretrain.pretrain_command())
 app.add_typer(models_commands.app, name="models")
+app.command("tune")(tune_commands.tune)
+app.add_typer(db_commands.app, name="db")
+app.command("serve")(serve.serve)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 

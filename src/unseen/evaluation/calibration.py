@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 BINS = 10
+LIKELY = 0.01
+"""Probabilities up to this are nearly all of them, and say nothing about the rest."""
 
 
 class Reliability:
@@ -25,6 +27,7 @@ class Reliability:
         self._counts = np.zeros(bins, np.int64)
         self._true = np.zeros(bins, np.int64)
         self._sums = np.zeros(bins)
+        self._unlikely = np.zeros(3)
 
     def add(self, probabilities: NDArray[np.floating], is_true: NDArray[np.bool_]) -> None:
         """Probabilities between 0 and 1, and for each whether it came true."""
@@ -33,13 +36,25 @@ class Reliability:
         self._counts += np.bincount(places, minlength=self.bins)
         self._sums += np.bincount(places, weights=flat, minlength=self.bins)
         self._true += np.bincount(places[is_true.ravel()], minlength=self.bins)
+        unlikely = flat <= LIKELY
+        self._unlikely += (unlikely.sum(), flat[unlikely].sum(dtype=np.float64), is_true.ravel()[unlikely].sum())
 
     def result(self) -> Calibration:
         """Mean probability and frequency of each bin, and the expected calibration error."""
         filled = np.maximum(self._counts, 1)
-        probability, frequency = self._sums / filled, self._true / filled
-        error = float((self._counts * np.abs(probability - frequency)).sum() / max(1, self._counts.sum()))
-        return Calibration(error, *(tuple(column.tolist()) for column in (self._counts, probability, frequency)))
+        counts, probability, frequency = (
+            tuple(column.tolist()) for column in (self._counts, self._sums / filled, self._true / filled)
+        )
+        counted: Floats = np.stack([self._counts, self._sums, self._true]).astype(np.float64)
+        likely = counted.copy()
+        likely[:, 0] -= self._unlikely
+        return Calibration(_error(counted), counts, probability, frequency, _error(likely))
+
+
+def _error(counted: Floats) -> float:
+    """The expected calibration error of bins with their counts, summed probabilities and true ones."""
+    counts, sums, true = counted
+    return float(np.abs(sums - true).sum() / max(1, counts.sum()))
 
 
 def answer_count(predicted: Floats, actual: Floats) -> AnswerCount:

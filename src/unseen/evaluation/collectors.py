@@ -13,7 +13,7 @@ import numpy as np
 from unseen.benchmark.answering import answer_table
 from unseen.benchmark.hardness import NO_ANSWER, table_hardness
 from unseen.evaluation.calibration import Reliability, answer_count, checked_probabilities
-from unseen.evaluation.ranking import Ranks, mean_by_row, roc_auc
+from unseen.evaluation.ranking import Ranks, mean_by_row, separation
 from unseen.evaluation.results import HITS, RankMetrics
 from unseen.graph.vocabulary import inverse_relation
 
@@ -32,13 +32,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some queries of one shape, their scores on one graph, and the ranks of their wanted answers."""
+    """Some queries of one shape on one graph, the scores of their answers, and the ranks of the wanted ones.
+
+    All scores are not kept: on a large graph they never were in one place.
+    """
 
     graph: KnowledgeGraph
     table: QueryTable
     queries: Sequence[Query]
-    scores: NDArray[np.floating[Any]]
     wanted: Ragged
+    wanted_scores: NDArray[np.floating[Any]]
+    others: Ragged
+    other_scores: NDArray[np.floating[Any]]
     ranks: Ranks
 
 
@@ -92,14 +97,14 @@ class RankCollector:
 
 
 class RocCollector:
-    """Whether easy answers are scored above hard ones."""
+    """Whether easy answers are scored above hard ones, where the hard ones are wanted and the easy ones are not."""
 
     def __init__(self) -> None:
         self.total, self.queries = 0.0, 0
 
     def add(self, batch: Batch) -> None:
         """Take one batch."""
-        values = roc_auc(batch.scores, batch.table.easy, batch.table.hard)
+        values = separation(batch.other_scores, batch.others, batch.wanted_scores, batch.wanted)
         self.total += float(np.nansum(values))
         self.queries += int((~np.isnan(values)).sum())
 

@@ -9,7 +9,8 @@ print(result.averages["avg_p"]["hits_at_10"])
 ```
 
 A method is anything with `answer(graph, queries) -> scores [query, entity]`; one that also has `estimate` can be
-measured on its probabilities too. Memory is bounded by one batch of scores.
+measured on its probabilities too. Memory is bounded by one batch of scores; on a large graph by one block of them, if
+the method has `score_blocks` (see `streaming`).
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ from unseen.evaluation.collectors import (
     strata,
 )
 from unseen.evaluation.questions import Questions, hard_answers, sample, training_answers
-from unseen.evaluation.ranking import filtered_ranks
+from unseen.evaluation.ranking import filtered_ranks, scores_at
 from unseen.evaluation.results import EPFO, NEGATION, NOTHING, Result, TypeResult
-from unseen.logic.protocols import Estimator
+from unseen.evaluation.streaming import streamed_ranks
+from unseen.logic.protocols import BlockwiseAnswerer, Estimator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +53,9 @@ QUERIES = "queries"
 
 BATCH_CELLS = 1 << 22
 """Scores in one batch unless a batch size is asked for: 16 MB a matrix."""
+
+STREAMED_FROM, STREAMED_QUERIES = 200_000, 256
+"""Entities above which scores are taken block by block if the method offers it, and then the queries of a batch."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +111,14 @@ def measure(
     advance: Callable[[int], None] = lambda _count: None,
 ) -> TypeResult:
     """Answer the questions batch by batch and let every collector see each batch once."""
-    size = batch_size or max(1, BATCH_CELLS // max(1, questions.graph.num_entities))
+    num_entities = questions.graph.num_entities
+    needs_all = any(isinstance(collector, EstimateCollector) for collector in collectors)
+    if isinstance(method, BlockwiseAnswerer) and num_entities > STREAMED_FROM and not needs_all:
+        size, answered = batch_size or STREAMED_QUERIES, partial(_streamed, method)
+    else:
+        size, answered = batch_size or max(1, BATCH_CELLS // max(1, num_entities)), partial(_answered, method)
     for part in questions.batches(size):
-        batch = _answered(method, part)
+        batch = answered(part)
         for collector in collectors:
             collector.add(batch)
         advance(len(part))
@@ -216,8 +226,20 @@ def _answered(method: Answerer, questions: Questions) -> Batch:
     """One batch with its scores and ranks."""
     queries = [questions.table.query(row) for row in range(len(questions))]
     scores = as_matrix(method.answer(questions.graph, queries), len(queries), questions.graph.num_entities)
-    ranks = filtered_ranks(scores, questions.wanted, questions.others, questions.candidates)
-    return Batch(questions.graph, questions.table, queries, scores, questions.wanted, ranks)
+    wanted, others = questions.wanted, questions.others
+    ranks = filtered_ranks(scores, wanted, others, questions.candidates)
+    found = (wanted, scores_at(scores, wanted), others, scores_at(scores, others))
+    return Batch(questions.graph, questions.table, queries, *found, ranks)
+
+
+def _streamed(method: BlockwiseAnswerer, questions: Questions) -> Batch:
+    """One batch with its ranks, whose scores came and went block by block."""
+    queries = [questions.table.query(row) for row in range(len(questions))]
+    blocks = method.score_blocks(questions.graph, queries)
+    wanted, others = questions.wanted, questions.others
+    found = streamed_ranks(blocks, wanted, others, questions.candidates)
+    scores = (wanted, found.wanted_scores, others, found.other_scores)
+    return Batch(questions.graph, questions.table, queries, *scores, found.ranks)
 
 
 def as_matrix(scores: Any, num_queries: int, num_entities: int) -> NDArray[np.floating[Any]]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int32]
     Mask = NDArray[np.bool_]
     Rows = tuple[Counts, Ids]
+    ScoreRows = tuple[Counts, Scores]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +101,19 @@ def mean_by_row(values: Floats, lengths: Counts) -> Floats:
 
 def roc_auc(scores: Scores, easy: Ragged, hard: Ragged) -> Floats:
     """For each row the chance that an easy answer is scored above a hard one, ties half; NaN without both kinds."""
-    result = np.full(len(scores), np.nan)
-    _separate(np.ascontiguousarray(scores), (easy.offsets, easy.values), (hard.offsets, hard.values), result)
+    return separation(scores_at(scores, easy), easy, scores_at(scores, hard), hard)
+
+
+def scores_at(scores: Scores, chosen: Ragged) -> Scores:
+    """The scores of some entities of each row, one row after the other."""
+    values: Scores = scores[np.repeat(np.arange(len(chosen)), chosen.lengths), chosen.values]
+    return values
+
+
+def separation(easy_scores: Scores, easy: Ragged, hard_scores: Scores, hard: Ragged) -> Floats:
+    """`roc_auc` from the scores of the answers alone."""
+    result = np.full(len(easy), np.nan)
+    _separate((easy.offsets, easy_scores), (hard.offsets, hard_scores), result)
     return result
 
 
@@ -130,7 +142,7 @@ def _count_row(line: Scores, candidates: Ids, is_candidate: Mask, answers: tuple
     for level in range(len(levels) - 1, -1, -1):
         counts[0, level] += counts[0, level + 1]
     for place in range(len(wanted)):
-        level = _first_not_below(levels, line[wanted[place]])
+        level = first_not_below(levels, line[wanted[place]])
         can_be_found = is_candidate[wanted[place]]
         found[0, place] = counts[0, level + 1] if can_be_found else pool
         found[1, place] = counts[1, level] if can_be_found else 0
@@ -150,7 +162,7 @@ def _add(line: Scores, ids: Ids, is_candidate: Mask, levels: Scores, sign: int, 
             continue
         if np.isnan(score):
             return -1
-        level = _first_not_below(levels, score)
+        level = first_not_below(levels, score)
         counts[0, level] += sign
         if level < len(levels) and levels[level] == score:
             counts[1, level] += sign
@@ -169,7 +181,7 @@ def _distinct(ordered: Scores) -> Scores:
 
 
 @compiled
-def _first_not_below(levels: Scores, score: float) -> int:
+def first_not_below(levels: Scores, score: float) -> int:
     """The first position whose level is at least `score`; a little quicker than `np.searchsorted`."""
     low, high = 0, len(levels)
     while low < high:
@@ -182,17 +194,14 @@ def _first_not_below(levels: Scores, score: float) -> int:
 
 
 @compiled
-def _separate(scores: Scores, easy: Rows, hard: Rows, result: Floats) -> None:
+def _separate(easy: ScoreRows, hard: ScoreRows, result: Floats) -> None:
     """Fill `result` with each row's share of pairs in the right order."""
-    for row in range(len(scores)):
-        easy_ids = easy[1][easy[0][row] : easy[0][row + 1]]
-        hard_ids = hard[1][hard[0][row] : hard[0][row + 1]]
-        if len(easy_ids) == 0 or len(hard_ids) == 0:
+    for row in range(len(result)):
+        easy_scores = easy[1][easy[0][row] : easy[0][row + 1]]
+        levels = np.sort(hard[1][hard[0][row] : hard[0][row + 1]])
+        if len(easy_scores) == 0 or len(levels) == 0:
             continue
-        levels = np.sort(scores[row][hard_ids])
         right = 0.0
-        for entity in easy_ids:
-            first = _first_not_below(levels, scores[row, entity])
-            last = np.searchsorted(levels, scores[row, entity], side="right")
-            right += (first + last) / 2
-        result[row] = right / (len(easy_ids) * len(hard_ids))
+        for score in easy_scores:
+            right += (first_not_below(levels, score) + np.searchsorted(levels, score, side="right")) / 2
+        result[row] = right / (len(easy_scores) * len(levels))

@@ -76,6 +76,8 @@ class Calibration:
     """Mean probability in each bin; 0 in an empty one."""
     frequency: tuple[float, ...]
     """Share of true answers in each bin; 0 in an empty one."""
+    ece_likely: float | None = None
+    """The same error over probabilities above 0.01 alone: all the others are right almost by themselves."""
 
 
 @dataclass(frozen=True)

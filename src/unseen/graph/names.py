@@ -17,7 +17,7 @@ from unseen.errors import AmbiguousName, GraphError, UnknownName
 from unseen.graph.prefixes import Prefixes, is_iri
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,6 +72,31 @@ class Names:
             if any(spelling is not None for spelling in spellings):
                 ids[missing] = _positions(self.keys, spellings)
         return ids
+
+    def find_keys(self, keys: Sequence[str] | pa.Array) -> NDArray[np.int32]:
+        """The ids of many keys, and of keys only, -1 where there is none. Cost: one pass over all keys."""
+        return _positions(self.keys, keys)
+
+    def relabelled(self, labels: Mapping[int, str | None]) -> Names:
+        """The same keys with other labels for some ids; None takes a label away.
+
+        A text that another id has already is followed by the short form of the key: who had it first keeps it.
+        """
+        if not labels:
+            return self
+        old = self.labels if self.labels is not None else pa.nulls(len(self), TEXT)
+        chosen = np.zeros(len(self), bool)
+        chosen[list(labels)] = True
+        others = old.filter(pa.array(~chosen))
+        taken = set(others.filter(_is_one_of(others, list(labels.values()))).to_pylist())
+        texts: list[str | None] = []
+        for index in sorted(labels):
+            text = labels[index]
+            texts.append(f"{text} ({self.prefixes.shorten(self.key(index))})" if text in taken else text)
+            taken.update(() if text is None else (text,))
+        return Names(
+            self.kind, self.keys, pc.replace_with_mask(old, pa.array(chosen), text_array(texts)), self.prefixes
+        )
 
     def extended_with(self, new_keys: pa.Array, labels: pa.Array | None = None) -> Names:
         """These names followed by new ones; old ids, names and prefixes stay."""
@@ -139,15 +164,19 @@ def text_array(names: Sequence[str | None]) -> pa.Array:
         raise GraphError("a name is not valid Unicode text") from error
 
 
-def _positions(column: pa.Array | None, texts: Sequence[str | None]) -> NDArray[np.int32]:
+def _positions(column: pa.Array | None, texts: Sequence[str | None] | pa.Array) -> NDArray[np.int32]:
     """Where each text stands in the column, -1 where it does not; the hash table is of the texts, not the column."""
     if column is None or len(column) == 0:
         return np.full(len(texts), -1, np.int32)
-    wanted = text_array(texts)
+    wanted = texts if isinstance(texts, pa.Array) else text_array(texts)
     hits = np.flatnonzero(pc.is_in(column, value_set=wanted, skip_nulls=True).to_numpy(zero_copy_only=False))
     found = pc.index_in(wanted, value_set=column.take(pa.array(hits)), skip_nulls=True)
     positions: NDArray[np.int32] = np.append(hits, -1)[found.fill_null(-1).to_numpy()].astype(np.int32)
     return positions
+
+
+def _is_one_of(column: pa.Array, texts: Sequence[str | None]) -> pa.Array:
+    return pc.is_in(column, value_set=text_array([text for text in texts if text is not None]), skip_nulls=True)
 
 
 def _similarity(wanted: str, other: str) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from unseen.graph.names import Names, text_array
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,30 @@ class Vocabulary:
     def relation_name(self, directed: int) -> tuple[str, bool]:
         """The readable name of a directed relation, and whether it is read backwards."""
         return self.relations.name(undirected_relation(directed)), is_inverse(directed)
+
+
+class Lookup:
+    """A vocabulary in which some names have been looked up beforehand, all in one pass; others cost a pass each."""
+
+    def __init__(self, vocabulary: Vocabulary, entities: Iterable[str], relations: Iterable[str]) -> None:
+        self._vocabulary = vocabulary
+        self._entities = _found(vocabulary.entities, entities)
+        self._relations = _found(vocabulary.relations, relations)
+
+    def entity_id(self, name: str) -> int:
+        """As in the vocabulary."""
+        found = self._entities.get(name, -1)
+        return found if found >= 0 else self._vocabulary.entity_id(name)
+
+    def relation_id(self, name: str, inverse: bool = False) -> int:
+        """As in the vocabulary."""
+        found = self._relations.get(name, -1)
+        return directed_relation(found, inverse) if found >= 0 else self._vocabulary.relation_id(name, inverse)
+
+
+def _found(names: Names, wanted: Iterable[str]) -> dict[str, int]:
+    texts = list(dict.fromkeys(wanted))
+    return dict(zip(texts, names.find_all(texts).tolist(), strict=True)) if texts else {}
 
 
 def directed_relation(relation: int, inverse: bool = False) -> int:

@@ -5,7 +5,7 @@ Axis words: `batch` rows of one call, `query` questions, `entity` all entities o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
@@ -32,6 +32,24 @@ class Answerer(Protocol):
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """Scores of all entities for each query (with ids of the graph's vocabulary)."""
+        ...
+
+
+@runtime_checkable
+class ScoreBlocks(Protocol):
+    """Scores of a batch of questions, some entities at a time."""
+
+    def blocks(self) -> Iterator[tuple[int, Float[Tensor, "query block"]]]:
+        """The first entity of every block and the scores of its entities: all of them, the same values each time."""
+        ...
+
+
+@runtime_checkable
+class BlockwiseAnswerer(Protocol):
+    """A method that can rank more entities than there is memory for their scores."""
+
+    def score_blocks(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> ScoreBlocks:
+        """The scores of `answer`, block by block."""
         ...
 
 

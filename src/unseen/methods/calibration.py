@@ -28,7 +28,7 @@ from unseen.errors import EvaluationError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Not, Project, Query, walk
 from unseen.logic.execute import Execution
-from unseen.logic.protocols import Answerer
+from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
 from unseen.methods.query_loss import logit
 
 Floats = NDArray[np.float64]
@@ -114,6 +114,22 @@ class Calibrated:
         return CalibratedExecution(self.method.estimate(graph, queries), self.calibration, queries)
 
 
+@dataclass(frozen=True)
+class CalibratedBlocks(Calibrated):
+    """The same for a method that also gives its scores in blocks."""
+
+    def score_blocks(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> ScoreBlocks:
+        """The method's scores, block by block."""
+        assert isinstance(self.method, BlockwiseAnswerer)  # noqa: S101 - `calibrated` sees to it
+        return self.method.score_blocks(graph, queries)
+
+
+def calibrated(method: Executing, calibration: Calibration) -> Calibrated:
+    """The method with calibrated estimates, and with its scores in blocks if it gives them so."""
+    kind = CalibratedBlocks if isinstance(method, BlockwiseAnswerer) else Calibrated
+    return kind(method, calibration)
+
+
 class CalibratedExecution(Execution):
     """An execution whose answers (not its inner sets) are calibrated."""
 
@@ -130,6 +146,10 @@ class CalibratedExecution(Execution):
                 found = self._calibration.curve_of(query)(found)
             self._sets[query] = found
         return found
+
+    def best_bindings(self, query: Query, entity: int) -> dict[str, tuple[int, float]]:
+        """What the method itself says; inner variables keep their memberships."""
+        return self._execution.best_bindings(query, entity)
 
     def expected_count(self, query: Query) -> float:
         """How many of the graph's connected entities are answers, by expectation."""

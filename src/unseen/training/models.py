@@ -26,8 +26,7 @@ from unseen.training.run_folder import RunFolder, open_method
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from unseen.methods.calibration import Calibrated
-    from unseen.training.trainable import Trainable
+    from unseen.methods.calibration import Executing
 
 MOST_BYTES = 2_000_000
 SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message")
@@ -64,7 +63,7 @@ class ModelFolder:
         """The settings that make the network again."""
         return from_mapping(ZeroShotConfig, self.card["settings"], str(self.path / "card.json"))
 
-    def open(self, *, device: str = "auto", known_facts: bool = True) -> Trainable | Calibrated:
+    def open(self, *, device: str = "auto", known_facts: bool = True) -> Executing:
         """The method, with `answer` and `estimate`; calibrated if the model is."""
         from unseen.methods.calibration import Calibrated, Calibration
         from unseen.training.trainable import chosen_device, make_method
@@ -109,7 +108,7 @@ def find_model(name: str | Path) -> ModelFolder | RunFolder:
     raise UnknownMethod("model", str(name), (*shipped, "the folder of a model", "the folder of a run"))
 
 
-def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = True) -> Trainable | Calibrated:
+def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = True) -> Executing:
     """The method of a model, however it is named."""
     found = find_model(name)
     if isinstance(found, ModelFolder):

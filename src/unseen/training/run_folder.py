@@ -9,6 +9,7 @@
 | `metrics.jsonl` | one JSON line per event: `start`, `train`, `validation`, `end` |
 | `best.safetensors`, `last*` | see `checkpoint` |
 | `calibration.json` | how memberships become probabilities, see `methods.calibration` |
+| `tuning.json` | how a scorer of links answers each type of query, see `training.tuning` |
 """
 
 from __future__ import annotations
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.benchmark.dataset import Dataset
-    from unseen.methods.calibration import Calibrated
-    from unseen.training.trainable import Trainable
+    from unseen.methods.calibration import Executing
 
 PACKAGES = ("unseen", "torch", "triton", "numba", "numpy", "safetensors")
 
@@ -143,23 +143,25 @@ class RunFolder:
 
 def open_method(
     path: str | Path, *, device: str = "auto", known_facts: bool = True, weights: str = "best"
-) -> Trainable | Calibrated:
+) -> Executing:
     """The method that a run has trained, with `answer` and `estimate`; calibrated if the run is.
 
     `weights` is `best` or `last`; a run that was never validated has only the last. With `known_facts`, projections
     follow observed edges too; the calibration belongs to that way of answering and is left out without it.
     """
-    from unseen.methods.calibration import Calibrated, Calibration
+    from unseen.methods.calibration import Calibration, calibrated
     from unseen.training.trainable import chosen_device, make_method
+    from unseen.training.tuning import answering_method
 
     folder = RunFolder.open(path)
     method = make_method(folder.config, folder.relation_names, folder.anchor_names, known_facts=known_facts)
     load_weights(folder.weights_path(weights), method)
     method = method.to(chosen_device(device)).eval()
+    answerer = answering_method(method, folder.path, known_facts=known_facts)
     calibration = folder.path / "calibration.json"
     if not (known_facts and calibration.exists()):
-        return method
-    return Calibrated(method, Calibration.from_json(read_json(calibration)))
+        return answerer
+    return calibrated(answerer, Calibration.from_json(read_json(calibration)))
 
 
 def relation_keys(dataset: Dataset) -> Sequence[str]:

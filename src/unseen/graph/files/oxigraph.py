@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unseen.graph.files.sources import Source
 
 LINE_FORMATS = ("n-triples", "n-quads")
-_FORMAT_NAMES = {
+FORMAT_NAMES = {
     "n-triples": "N_TRIPLES",
     "n-quads": "N_QUADS",
     "turtle": "TURTLE",
@@ -37,7 +37,7 @@ def pyoxigraph_module() -> ModuleType:
 def statements_in(stream: BinaryIO, source: Source) -> Any:
     """The statements of a stream; relative IRIs are resolved against the file's own address, as RDF demands."""
     rdf = pyoxigraph_module()
-    rdf_format = getattr(rdf.RdfFormat, _FORMAT_NAMES[source.format])
+    rdf_format = getattr(rdf.RdfFormat, FORMAT_NAMES[source.format])
     base = None if source.format in LINE_FORMATS else source.path.resolve().as_uri()
     data = check_json(stream.read()) if source.format == "json-ld" else ShallowStream(stream)
     return rdf.parse(data, rdf_format, base_iri=base)

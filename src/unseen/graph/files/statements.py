@@ -73,7 +73,7 @@ class Statements:
         """Count a literal; remember it as a label of `head`, or of itself where literals are entities."""
         if relation == LABEL:
             self._num_labels += 1
-            self._offer(head, _language_rank(value.language), value.value)
+            self._offer(head, language_rank(value.language), value.value)
         elif not self._keeps_literals:
             self._num_literals += 1
         if self._keeps_literals:
@@ -116,7 +116,7 @@ def _steady_blank_nodes(entities: pa.Array) -> dict[str, str]:
     return {name: next(numbered) for name in blank if _INVENTED_LABEL.fullmatch(name)}
 
 
-def _language_rank(language: str | None) -> int:
+def language_rank(language: str | None) -> int:
     """English first, then no language, then any other."""
     if language is None:
         return 2

@@ -7,9 +7,13 @@ its word, with the exact place, and a text that is too long or nested too deeply
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_LENGTH = 100_000
 """Longest text accepted, in characters."""
@@ -102,13 +106,17 @@ def _character(match: re.Match[str]) -> str:
     return chr(code)
 
 
-def _tokens(text: str) -> list[Token]:
-    found: list[Token] = []
+def tokens_of(text: str) -> Iterator[Token]:
+    """Every word and sign of a SPARQL text, query or update, valid or not; spaces and comments are left out."""
     for match in _TOKEN.finditer(text):
         if match.lastgroup != "space":
-            found.append(Token(str(match.lastgroup), match.group(), match.start()))
-        if len(found) > MAX_TOKENS:
-            raise QueryRefused(f"it has more than {MAX_TOKENS:,} words and signs", text=text, position=match.start())
+            yield Token(str(match.lastgroup), match.group(), match.start())
+
+
+def _tokens(text: str) -> list[Token]:
+    found = list(islice(tokens_of(text), MAX_TOKENS + 1))
+    if len(found) > MAX_TOKENS:
+        raise QueryRefused(f"it has more than {MAX_TOKENS:,} words and signs", text=text, position=found[-1].position)
     return found
 
 

@@ -3,7 +3,7 @@
 The tokens of an entity are the directed relations at it (and, if wanted, the anchors nearest to it); an encoder makes a
 vector of them, CompGCN refines all vectors along the edges if there are layers, and a scorer says how likely a link is.
 It learns from single links only. `opened(graph)` gives the scores of all links of a graph; an executor answers whole
-questions with them, see `answering`.
+questions with them: CQD-Beam, here with its default options, in an opened run with those that `unseen tune` chose.
 
 What is learned belongs to relation *names* (and anchor names): a question about a relation that the model never saw is
 refused, edges of such relations are not read. An entity without edges has the vector of padding alone.
@@ -28,7 +28,8 @@ from torch import Tensor, nn
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution
-from unseen.methods.nodepiece_qe import answering
+from unseen.methods.cqd_beam import BeamOptions, CqdBeam
+from unseen.methods.cqd_beam.score_blocks import BeamScoreBlocks
 from unseen.methods.nodepiece_qe.entity_vectors import EntityVectors
 from unseen.methods.nodepiece_qe.link_loss import are_true, link_losses
 from unseen.methods.nodepiece_qe.materialise import Materialised, materialise
@@ -75,6 +76,7 @@ class NodePieceQe(nn.Module):
         self.relations = nn.Parameter(torch.randn(self.num_relations, relation_dim) * shape.dim**-0.5)
         self.encoder = _encoder(shape, self.tokeniser)
         self.network = CompGCN(shape.dim, shape.layers, shape.aggregate, shape.dropout) if shape.layers else None
+        self.beams = CqdBeam(self, BeamOptions(known_facts=known_facts))
         self._known: WeakKeyDictionary[KnowledgeGraph, Materialised] = WeakKeyDictionary()
 
     @property
@@ -95,12 +97,15 @@ class NodePieceQe(nn.Module):
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """Memberships of all entities in the answers of each query."""
-        return self.estimate(graph, queries).stacked(queries)
+        return self.beams.answer(graph, queries)
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The same, and the fuzzy sets of all sub-queries."""
-        with torch.no_grad():
-            return answering.execute_links(self, graph, queries, self.device, known_facts=self.known_facts)
+        return self.beams.estimate(graph, queries)
+
+    def score_blocks(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> BeamScoreBlocks:
+        """The same memberships, a block of entities at a time."""
+        return self.beams.score_blocks(graph, queries)
 
     def training_graph(self, graph: KnowledgeGraph) -> TrainingGraph:
         """A graph as links to learn, on the model's device."""

@@ -1,0 +1,218 @@
+"""How much a server takes: exact and predicted questions from 32 connections, with writes beside them.
+
+Starts `unseen serve` on the embedded graph, on 127.0.0.1, and asks from a process of its own. Prints one JSON line for
+each part: exact 2-hop SPARQL; predicted 2-hop questions with batching and, on a second server, without; both
+beside ten writes a second, of which each is looked up again, exactly and among predictions.
+
+    python benchmarks/server_load.py [--seconds 60] [--connections 32] [--model edge-type|RUN] [--parts exact predicted]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import unseen
+
+RELATIONS = ("borders", "speaks", "part_of", "uses_currency")
+
+
+class Load:
+    """Requests of several connections for some time; their times and failures."""
+
+    def __init__(self, url: str, make_request, seconds: float, connections: int) -> None:
+        self.host, self.port = urlsplit(url).hostname, urlsplit(url).port
+        self.make_request, self.seconds, self.connections = make_request, seconds, connections
+        self.times: list[float] = []
+        self.errors: list[str] = []
+
+    async def run(self) -> None:
+        """Ask on all connections until the time is over."""
+        self.deadline = time.perf_counter() + self.seconds
+        await asyncio.gather(*(self.connection(number) for number in range(self.connections)))
+
+    async def connection(self, number: int) -> None:
+        """Ask one question after the other."""
+        chance = random.Random(number)
+        reader, writer = await asyncio.open_connection(self.host, self.port)
+        while time.perf_counter() < self.deadline:
+            request, check = self.make_request(chance)
+            began = time.perf_counter()
+            writer.write(request)
+            status, body = await answer(reader)
+            self.times.append(time.perf_counter() - began)
+            if status >= 300 or not check(body):
+                self.errors.append(f"{status}: {body[:200]!r}")
+        writer.close()
+
+    def report(self) -> dict[str, object]:
+        """Rate, times and failures."""
+        ordered = sorted(self.times)
+        count = len(ordered)
+        return {
+            "requests": count,
+            "rate": round(count / self.seconds, 1),
+            "p50_ms": round(1000 * ordered[count // 2], 2),
+            "p99_ms": round(1000 * ordered[int(count * 0.99)], 2),
+            "errors": len(self.errors),
+            **({"first_error": self.errors[0]} if self.errors else {}),
+        }
+
+
+async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    head = await reader.readuntil(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    lengths = [int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length")]
+    return int(lines[0].split()[1]), await reader.readexactly(lengths[0]) if lengths and lengths[0] else b""
+
+
+def exact_requests(graph):
+    """2-hop queries in SPARQL; the answer must have as many rows as the library finds."""
+    countries = [name for name, relation, _ in graph.triples() if relation == "borders"]
+    questions = []
+    for country in sorted(set(countries)):
+        for relation in RELATIONS:
+            formula = f'?x : exists v . borders("{country}", v) & {relation}(v, x)'
+            count = unseen.ask(graph, formula, method="exact").known
+            sparql = f"SELECT DISTINCT ?x {{ <urn:unseen:{quote(country, safe='')}> :borders/:{relation} ?x }}"
+            questions.append((get(f"/query?query={quote(sparql)}"), count))
+
+    def make(chance):
+        request, count = chance.choice(questions)
+        return request, lambda body: body.count(b'"x":{') == count
+
+    return make
+
+
+def predicted_requests(graph):
+    """2-hop questions to /ask, all countries and relations."""
+    countries = sorted({name for name, relation, _ in graph.triples() if relation == "borders"})
+
+    def make(chance):
+        question = f'?x : exists v . borders("{chance.choice(countries)}", v) & {chance.choice(RELATIONS)}(v, x)'
+        return post("/ask", {"question": question}), lambda body: b'"answers"' in body
+
+    return make
+
+
+def get(address: str) -> bytes:
+    return f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/sparql-results+json\r\n\r\n".encode()
+
+
+def post(address: str, body: object) -> bytes:
+    data = json.dumps(body).encode()
+    lines = ["Host: 127.0.0.1", "Content-Type: application/json", f"Content-Length: {len(data)}"]
+    return "\r\n".join([f"POST {address} HTTP/1.1", *lines, "", ""]).encode() + data
+
+
+async def write_beside(url: str, seconds: float, rate: float = 10.0) -> dict[str, int]:
+    """Add a new country and look it up, exactly and among predictions, again and again."""
+    parts = urlsplit(url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+
+    async def send(request: bytes) -> tuple[int, bytes]:
+        writer.write(request)
+        return await answer(reader)
+
+    deadline, wrong, written = time.perf_counter() + seconds, 0, 0
+    while time.perf_counter() < deadline:
+        began = time.perf_counter()
+        name = f"Newland {written}"
+        status, _ = await send(post("/triples", {"triples": [[name, "borders", "France"], [name, "speaks", "French"]]}))
+        sparql = f"ASK {{ <urn:unseen:{quote(name, safe='')}> :borders :France }}"
+        _, exact = await send(get(f"/query?query={quote(sparql)}"))
+        question = {"question": f'?x : speaks("{name}", x)', "top": 3}
+        _, predicted = await send(post("/ask", question))
+        wrong += status != 200 or b"true" not in exact or b"French" not in predicted
+        written += 1
+        await asyncio.sleep(max(0.0, 1 / rate - (time.perf_counter() - began)))
+    writer.close()
+    return {"written": written, "wrong": wrong}
+
+
+async def measured(url: str, make_request, arguments, *, writes: bool) -> dict[str, object]:
+    load = Load(url, make_request, arguments.seconds, arguments.connections)
+    if not writes:
+        await load.run()
+        return load.report()
+    _, beside = await asyncio.gather(load.run(), write_beside(url, arguments.seconds))
+    return {**load.report(), **beside}
+
+
+@contextmanager
+def served(source: str, model: str, *options: str):
+    code = "from unseen.cli.main import run; run()"
+    words = ["serve", source, "--port", "0", "--model", model, "--quiet", *options]
+    process = subprocess.Popen([sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True)
+    try:
+        for line in process.stderr:
+            if "listening on" in line:
+                yield line.split()[2], process.pid
+                break
+        else:
+            raise SystemExit(f"the server did not start: {line}")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+def resident_megabytes(process: int) -> float:
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
+
+
+def part(name: str, url: str, process: int, make_request, arguments, *, writes: bool) -> dict[str, object]:
+    before = resident_megabytes(process)
+    report = asyncio.run(measured(url, make_request, arguments, writes=writes))
+    after = resident_megabytes(process)
+    line = {"benchmark": f"server_load {name}", **report, "memory_mb": [before, after]}
+    print(json.dumps(line), flush=True)
+    return report
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--connections", type=int, default=32)
+    parser.add_argument("--model", default="edge-type")
+    parser.add_argument("--parts", nargs="*", default=["exact", "predicted", "writes"])
+    arguments = parser.parse_args()
+    graph = unseen.load("countries")
+    exact, predicted = exact_requests(graph), predicted_requests(graph)
+    with tempfile.TemporaryDirectory(prefix="unseen-load-") as folder:
+        path = f"{folder}/countries.db"
+        code = "from unseen.cli.main import run; run()"
+        subprocess.run([sys.executable, "-c", code, "db", "create", path, "countries"], check=True)
+        with served(path, arguments.model) as (url, process):
+            warm = argparse.Namespace(seconds=3, connections=arguments.connections)
+            asyncio.run(measured(url, exact, warm, writes=False))
+            asyncio.run(measured(url, predicted, warm, writes=False))
+            if "exact" in arguments.parts:
+                part("exact 2-hop", url, process, exact, arguments, writes=False)
+            batched = {}
+            if "predicted" in arguments.parts:
+                batched = part("predicted, batching", url, process, predicted, arguments, writes=False)
+            if "writes" in arguments.parts:
+                part("exact beside 10 writes/s", url, process, exact, arguments, writes=True)
+                part("predicted beside 10 writes/s", url, process, predicted, arguments, writes=True)
+        if "predicted" in arguments.parts:
+            with served(path, arguments.model, "--max-batch", "1") as (url, process):
+                asyncio.run(measured(url, predicted, warm, writes=False))
+                single = part("predicted, no batching", url, process, predicted, arguments, writes=False)
+            ratio = round(float(batched["rate"]) / float(single["rate"]), 2)
+            print(json.dumps({"benchmark": "server_load batching", "model": arguments.model, "ratio": ratio}))
+
+
+if __name__ == "__main__":
+    main()

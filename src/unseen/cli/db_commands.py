@@ -1,0 +1,222 @@
+"""`unseen db ...`: databases on disk from the shell."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from unseen.database import Database
+
+app = typer.Typer(help="Keep a graph on disk: durable, growing, ready to be served.", no_args_is_help=True)
+
+_PATH = typer.Argument(metavar="PATH", help="The folder of the database.", show_default=False)
+_GRAPHS = typer.Argument(metavar="GRAPH...", help="Graph files, or `countries`.", show_default=False)
+_WORDS = typer.Argument(
+    metavar="[HEAD RELATION TAIL]...", help="Triples by name, three words each.", show_default=False
+)
+_FILE = typer.Option("--file", help="Read triples from a TSV file too; - is standard input.", show_default=False)
+_SKIP_ERRORS = typer.Option("--skip-errors", help="Leave out lines that are no triples, and count them.")
+_JSON = typer.Option("--json", help="Print JSON.")
+
+
+@app.command()
+def create(
+    path: Annotated[Path, _PATH],
+    graphs: Annotated[list[str] | None, _GRAPHS] = None,
+    literals: Annotated[bool, typer.Option("--literals", help="Literals are entities for the models too.")] = False,
+    skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
+) -> None:
+    """Make a new database, empty or with graph files in it.
+
+    \b
+    Examples:
+      unseen db create world.db countries
+      unseen db create world.db facts.tsv people.ttl.gz --skip-errors
+    """
+    import shutil
+
+    from unseen.cli.console import note
+    from unseen.database import Database
+
+    existed = path.exists()
+    try:
+        with Database.create(path, literals=literals) as database:
+            if graphs:
+                _load(database, graphs, skip_errors)
+            note(f"made {path}: {_counts(database)}")
+    except BaseException:
+        if not existed:
+            shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+@app.command()
+def load(
+    path: Annotated[Path, _PATH],
+    graphs: Annotated[list[str], _GRAPHS],
+    skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
+) -> None:
+    """Load graph files into a database, in bulk: all of them or, if anything is wrong, nothing.
+
+    \b
+    Examples:
+      unseen db load world.db more.tsv more.nt.gz
+    """
+    from unseen.cli.console import note
+    from unseen.database import Database
+
+    with Database(path) as database:
+        _load(database, graphs, skip_errors)
+        note(f"{path}: {_counts(database)}")
+
+
+@app.command()
+def add(
+    path: Annotated[Path, _PATH],
+    words: Annotated[list[str] | None, _WORDS] = None,
+    file: Annotated[str | None, _FILE] = None,
+) -> None:
+    """Add triples by name; a name not met before becomes a new entity or relation.
+
+    \b
+    Examples:
+      unseen db add world.db Atlantis borders France Atlantis speaks French
+      unseen db add world.db --file new.tsv
+    """
+    from unseen.cli.console import note
+    from unseen.database import Database
+
+    triples = list(_triples(words or [], file))
+    with Database(path) as database:
+        added = database.add(triples)
+        note(f"added {added:,} of {len(triples):,} triples; the others were there already: {_counts(database)}")
+
+
+@app.command()
+def remove(
+    path: Annotated[Path, _PATH],
+    words: Annotated[list[str] | None, _WORDS] = None,
+    file: Annotated[str | None, _FILE] = None,
+) -> None:
+    """Remove triples by name.
+
+    \b
+    Examples:
+      unseen db remove world.db Atlantis borders France
+    """
+    from unseen.cli.console import note
+    from unseen.database import Database
+
+    triples = list(_triples(words or [], file))
+    with Database(path) as database:
+        removed = database.remove(triples)
+        note(f"removed {removed:,} of {len(triples):,} triples; the others were not there: {_counts(database)}")
+
+
+@app.command()
+def dump(
+    path: Annotated[Path, _PATH],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
+) -> None:
+    """Write everything into a file: N-Triples, Turtle or RDF/XML with literals and labels, or a table of the edges.
+
+    N-Quads (.nq) and TriG (.trig) hold the named graphs too.
+
+    \b
+    Examples:
+      unseen db dump world.db world.nt
+      unseen db dump world.db world.tsv.gz
+    """
+    from unseen.cli.console import note
+    from unseen.database import Database
+    from unseen.database.dump import dump as write_dump
+
+    with Database(path) as database:
+        write_dump(database, target)
+    note(f"wrote {target}")
+
+
+@app.command()
+def backup(
+    path: Annotated[Path, _PATH],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="A new folder for the copy.", show_default=False)],
+) -> None:
+    """Copy a database into a new folder that can be opened like the original.
+
+    \b
+    Examples:
+      unseen db backup world.db backups/monday.db
+    """
+    from unseen.cli.console import note
+    from unseen.database import Database
+
+    with Database(path) as database:
+        database.backup(target)
+    note(f"wrote {target}")
+
+
+@app.command()
+def info(path: Annotated[Path, _PATH], as_json: Annotated[bool, _JSON] = False) -> None:
+    """Show what a database holds, how large it is, and its format.
+
+    \b
+    Examples:
+      unseen db info world.db --json
+    """
+    from unseen.cli.console import write_json
+    from unseen.database import Database
+    from unseen.database.information import information
+
+    with Database(path) as database:
+        described = information(database)
+    if as_json:
+        write_json(described)
+    else:
+        width = max(map(len, described))
+        for name, value in described.items():
+            typer.echo(f"{name:{width}}  {value:,}" if isinstance(value, int) else f"{name:{width}}  {value}")
+
+
+def _load(database: Database, graphs: Sequence[str], skip_errors: bool) -> None:
+    from unseen.api import find_source
+    from unseen.cli.console import note, progress_bar
+
+    with progress_bar("loading") as progress:
+        report = database.load([find_source(graph) for graph in graphs], skip_errors=skip_errors, progress=progress)
+    if report.skipped:
+        first = next(file.first_skipped for file in report.files if file.first_skipped)
+        note(f"{report.skipped:,} malformed lines were left out, the first: {first}")
+
+
+def _triples(words: Sequence[str], file: str | None) -> Iterator[tuple[str, str, str]]:
+    """Triples from the command line and from a file."""
+    if len(words) % 3 or not (words or file):
+        raise typer.BadParameter("give three words for each triple: HEAD RELATION TAIL", param_hint="TRIPLES")
+    yield from zip(words[0::3], words[1::3], words[2::3], strict=True)
+    if file is not None:
+        yield from _rows(file)
+
+
+def _rows(file: str) -> Iterator[tuple[str, str, str]]:
+    from unseen.errors import MalformedLine
+    from unseen.graph.files.sources import reading
+
+    with reading(Path(file)):
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), start=1):
+        fields = line.split("\t")
+        if line.strip() and len(fields) != 3:
+            raise MalformedLine(f"{len(fields)} fields instead of 3, separated by tabs", path=file, line=number)
+        if line.strip():
+            yield fields[0], fields[1], fields[2]
+
+
+def _counts(database: Database) -> str:
+    graph = database.graph
+    return f"{graph.num_entities:,} entities, {graph.num_relations:,} relations, {graph.num_triples:,} triples"

@@ -1,0 +1,93 @@
+"""`unseen serve`: a database or a graph over HTTP."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path  # noqa: TC003 - typer reads it
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from unseen.database import Database
+    from unseen.server.settings import ServerSettings
+
+
+def serve(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH_OR_GRAPH...",
+            help="A database (`unseen db create`), or graph files, or `countries`; changes to files are not kept.",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[
+        str, typer.Option(help="What predicts: edge-type, exact (nothing), or a run folder.")
+    ] = "edge-type",
+    host: Annotated[str, typer.Option(help="Where to listen; other than this machine only with keys.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)] = 7878,
+    api_key_file: Annotated[
+        Path | None, typer.Option(help="A file with lines `read KEY` and `write KEY`.", show_default=False)
+    ] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds for one query or question.", min=0.1)] = 30.0,
+    max_waiting: Annotated[int, typer.Option(help="Requests that may wait; more get 503.", min=1)] = 256,
+    max_batch: Annotated[int, typer.Option(help="Questions in one call of the model; 1: no batching.", min=1)] = 64,
+    max_body: Annotated[int, typer.Option(help="Largest graph to be loaded, in megabytes.", min=1)] = 64,
+    cors_origin: Annotated[
+        list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
+) -> None:
+    """Serve a graph: SPARQL (exact and predicted), questions, and facts that count at once.
+
+    Ctrl-C or SIGTERM stops it: what was taken is finished, and everything acknowledged is on disk.
+
+    \b
+    Examples:
+      unseen serve world.db
+      unseen serve countries --port 8080
+      unseen serve world.db --model runs/first --host 0.0.0.0 --api-key-file keys.txt
+    """
+    import os
+
+    from unseen.errors import MissingExtra
+
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads of the model must not spin while requests wait
+    try:
+        from unseen.server import run
+        from unseen.server.keys import Keys, read_keys
+        from unseen.server.settings import Limits, ServerSettings
+    except ImportError as error:
+        raise MissingExtra("the server", "server", str(error.name)) from None
+    limits = Limits(body_bytes=max_body << 20, seconds=time_limit, waiting=max_waiting, batch=max_batch)
+    keys = Keys() if api_key_file is None else read_keys(api_key_file)
+    settings = ServerSettings(host, port, model, keys, tuple(cors_origin or ()), limits)
+    with ExitStack() as stack:
+        database = _database(sources, stack)
+        run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))
+
+
+def _database(sources: list[str], stack: ExitStack) -> Database:
+    """The database at a path, or a temporary one with the graph of files."""
+    from unseen.api import find_source, is_database
+    from unseen.cli.console import note, progress_bar
+    from unseen.database import Database
+    from unseen.database.temporary import temporary_database
+
+    paths = [find_source(source) for source in sources]
+    if len(paths) == 1 and is_database(paths[0]):
+        return Database(paths[0])
+    with progress_bar("loading") as progress:
+        database = stack.enter_context(temporary_database(paths, progress=progress))
+    note("this graph comes from files: changes are lost when the server stops; `unseen db create` keeps them")
+    return database
+
+
+def _announce(database: Database, settings: ServerSettings, port: int) -> None:
+    from unseen.cli.console import note
+
+    graph = database.graph
+    note(f"{graph.num_entities:,} entities, {graph.num_triples:,} triples; model {settings.model}")
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    note(f"listening on http://{host}:{port} (Ctrl-C stops)")

@@ -1,0 +1,26 @@
+"""A database that lives as long as it is used: for serving files without being asked to keep anything."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unseen.database.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+@contextmanager
+def temporary_database(
+    sources: Sequence[str | Path], *, progress: Callable[[int, int], None] | None = None
+) -> Iterator[Database]:
+    """A database with the graph of some files; its folder is removed in the end."""
+    with (
+        tempfile.TemporaryDirectory(prefix="unseen-", ignore_cleanup_errors=True) as folder,
+        Database.create(Path(folder) / "graph.db") as database,
+    ):
+        database.load(sources, progress=progress)
+        yield database

@@ -1,0 +1,117 @@
+"""A graph after some facts came and went: old ids stay, so that whatever was computed from them stays right.
+
+Cost: one pass over all names and one sort of all edges, however few have changed (300,000 edges: 50 ms). Entities that
+lose their last edge keep their name and id; they are no candidates for answers any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unseen.errors import TooLarge
+from unseen.graph.knowledge_graph import LARGEST_ID, KnowledgeGraph
+from unseen.graph.names import Names, text_array
+from unseen.graph.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Ids = NDArray[np.int32]
+
+KeyTriple = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What changed, by unique keys: edges that are there now, edges that are not, and labels that are different."""
+
+    added: Sequence[KeyTriple] = ()
+    removed: Sequence[KeyTriple] = ()
+    labels: Mapping[str, str | None] = field(default_factory=dict)
+    """The new label of a key, None if it has none any more; keys that the graph does not have are passed over."""
+
+
+def changed(graph: KnowledgeGraph, delta: Delta) -> KnowledgeGraph:
+    """The graph after a change; adding what is there and removing what is not changes nothing."""
+    heads, relations, tails = (
+        (list(column) for column in zip(*delta.added, strict=True)) if delta.added else ([], [], [])
+    )
+    entities, ends = _numbered(graph.vocabulary.entities, [*heads, *tails])
+    relation_names, relation_ids = _numbered(graph.vocabulary.relations, relations)
+    kept = _kept(graph, delta.removed)
+    return KnowledgeGraph(
+        np.concatenate([graph.heads[kept], ends[: len(heads)]]),
+        np.concatenate([graph.relations[kept], relation_ids]),
+        np.concatenate([graph.tails[kept], ends[len(heads) :]]),
+        Vocabulary(_relabelled(entities, delta.labels), _relabelled(relation_names, delta.labels)),
+    )
+
+
+def joined(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
+    """The edges of both; ids of the first stay, and so do its labels."""
+    entities, entity_ids = _joined_names(graph.vocabulary.entities, other.vocabulary.entities)
+    relations, relation_ids = _joined_names(graph.vocabulary.relations, other.vocabulary.relations)
+    return KnowledgeGraph(
+        np.concatenate([graph.heads, entity_ids[other.heads]]),
+        np.concatenate([graph.relations, relation_ids[other.relations]]),
+        np.concatenate([graph.tails, entity_ids[other.tails]]),
+        Vocabulary(entities, relations),
+    )
+
+
+def _joined_names(names: Names, others: Names) -> tuple[Names, Ids]:
+    """The names followed by the new ones among `others`, and the id of each of `others`."""
+    if len(names) == 0:
+        return others, np.arange(len(others), dtype=np.int32)
+    ids = names.find_keys(others.keys)
+    new = np.flatnonzero(ids < 0)
+    ids[new] = np.arange(len(names), len(names) + len(new), dtype=np.int32)
+    extended = names.extended_with(others.keys.take(pa.array(new)))
+    if others.labels is None:
+        return extended, ids
+    labelled = np.flatnonzero(others.labels.is_valid().to_numpy(zero_copy_only=False))
+    texts = dict(zip(ids[labelled].tolist(), others.labels.take(pa.array(labelled)).to_pylist(), strict=True))
+    kept = set() if names.labels is None else set(pc.indices_nonzero(names.labels.is_valid()).to_pylist())
+    return extended.relabelled({index: text for index, text in texts.items() if index not in kept}), ids
+
+
+def _numbered(names: Names, keys: list[str]) -> tuple[Names, Ids]:
+    """The names extended to all keys, and the id of each key."""
+    distinct = list(dict.fromkeys(keys))
+    known = dict(zip(distinct, names.find_keys(distinct).tolist(), strict=True))
+    new = [key for key in distinct if known[key] < 0]
+    known |= {key: len(names) + number for number, key in enumerate(new)}
+    if len(names) + len(new) > LARGEST_ID:
+        raise TooLarge(f"more than {LARGEST_ID:,} distinct {names.kind} names")
+    return names.extended_with(text_array(new)), np.fromiter((known[key] for key in keys), np.int32, len(keys))
+
+
+def _kept(graph: KnowledgeGraph, removed: Sequence[KeyTriple]) -> NDArray[np.bool_]:
+    """Which edges stay. Edges that share an end with a removed one are few; only they are looked at one by one."""
+    kept = np.ones(graph.num_triples, bool)
+    if not removed:
+        return kept
+    heads, relations, tails = (list(column) for column in zip(*removed, strict=True))
+    ids = [
+        graph.vocabulary.entities.find_keys(heads),
+        graph.vocabulary.relations.find_keys(relations),
+        graph.vocabulary.entities.find_keys(tails),
+    ]
+    gone = set(zip(*(column.tolist() for column in ids), strict=True))
+    suspects = np.flatnonzero(np.isin(graph.heads, ids[0]) & np.isin(graph.tails, ids[2]))
+    columns = (graph.heads[suspects].tolist(), graph.relations[suspects].tolist(), graph.tails[suspects].tolist())
+    kept[suspects] = [edge not in gone for edge in zip(*columns, strict=True)]
+    return kept
+
+
+def _relabelled(names: Names, labels: Mapping[str, str | None]) -> Names:
+    keys = list(labels)
+    ids = names.find_keys(keys).tolist() if keys else []
+    return names.relabelled({index: labels[key] for key, index in zip(keys, ids, strict=True) if index >= 0})

@@ -1,0 +1,109 @@
+"""`/store`: whole graphs in and out, the SPARQL 1.1 Graph Store Protocol."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request, Response
+
+from unseen.database import graph_store
+from unseen.database.formats import GRAPHS, READABLE_GRAPHS
+from unseen.errors import DatabaseError
+from unseen.graph.prefixes import is_iri
+from unseen.server import openapi
+from unseen.server.problems import Problem, bad_request
+from unseen.server.requests import Parameters, body_of, require_type
+from unseen.server.sparql_protocol import BoundedOutput, acceptable
+
+if TYPE_CHECKING:
+    from unseen.server.service import Service
+
+_NEVER_IN_AN_IRI = set('<>"{}|^`\\') | set(map(chr, range(0x21)))
+
+
+def routes(service: Service) -> APIRouter:
+    """The routes of the protocol."""
+    router = APIRouter()
+
+    @router.get("/store", **openapi.STORE_GET)
+    @router.head("/store", include_in_schema=False)
+    async def get(request: Request) -> Response:
+        """Read a graph."""
+        graph = _graph_of(request)
+        media_type = acceptable(request.headers.get("accept", ""), list(GRAPHS))
+        return Response(await service.read(partial(_written, service, graph, media_type)), media_type=media_type)
+
+    @router.put("/store", **openapi.STORE_PUT)
+    async def put(request: Request) -> Response:
+        """Replace a graph by the statements of the body."""
+        graph = _graph_of(request)
+        return await _changed(service, request, graph, partial(_replaced, service, graph))
+
+    @router.post("/store", **openapi.STORE_POST)
+    async def post(request: Request) -> Response:
+        """Add the statements of the body to a graph."""
+        graph = _graph_of(request)
+        return await _changed(service, request, graph, partial(_added, service, graph))
+
+    @router.delete("/store", **openapi.STORE_DELETE)
+    async def delete(request: Request) -> Response:
+        """Remove a graph; the default one becomes empty."""
+        graph = _graph_of(request)
+        await service.write(partial(_deleted, service, graph))
+        return Response(status_code=204)
+
+    return router
+
+
+def _graph_of(request: Request) -> str | None:
+    """The graph that a request is about; None is the default one."""
+    parameters = Parameters.of_query(request)
+    graph, is_default = parameters.single("graph"), parameters.single("default") is not None
+    if (graph is None) == (not is_default):
+        raise bad_request("say which graph: ?default or ?graph=IRI")
+    if graph is not None and not (is_iri(graph) and not _NEVER_IN_AN_IRI & set(graph)):
+        raise bad_request("the name of a graph is an absolute IRI")
+    return graph
+
+
+async def _changed(service: Service, request: Request, graph: str | None, action: partial[bool]) -> Response:
+    media_type = require_type(request, list(READABLE_GRAPHS))
+    body = await body_of(request, service.limits.body_bytes)
+    is_new = await service.write(partial(action, body, media_type))
+    return Response(status_code=201 if is_new and graph is not None else 204)
+
+
+def _replaced(service: Service, graph: str | None, body: bytes, media_type: str) -> bool:
+    quads = graph_store.parsed(service.database, body, media_type)
+    is_new = not graph_store.exists(service.database, graph)
+    graph_store.replace(service.database, graph, quads)
+    return is_new
+
+
+def _added(service: Service, graph: str | None, body: bytes, media_type: str) -> bool:
+    quads = graph_store.parsed(service.database, body, media_type)
+    is_new = not graph_store.exists(service.database, graph)
+    graph_store.add(service.database, graph, quads)
+    return is_new
+
+
+def _deleted(service: Service, graph: str | None) -> None:
+    _require(service, graph)
+    graph_store.delete(service.database, graph)
+
+
+def _written(service: Service, graph: str | None, media_type: str) -> bytes:
+    _require(service, graph)
+    output = BoundedOutput(service.limits.result_bytes, service.limits.seconds, time.monotonic())
+    try:
+        graph_store.write(service.database, graph, media_type, output)
+    except (OSError, Problem):
+        raise output.problem or DatabaseError("the graph could not be written") from None
+    return output.getvalue()
+
+
+def _require(service: Service, graph: str | None) -> None:
+    if not graph_store.exists(service.database, graph):
+        raise Problem(404, "unknown_graph", f"there is no graph {graph}")

@@ -1,0 +1,118 @@
+"""What goes wrong over HTTP: one JSON shape, the right status, never a stack trace.
+
+{"error": {"code": "unknown_entity", "message": "unknown entity 'Frnace'; closest: France, ...", "closest": [...]}}
+"""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from unseen.errors import (
+    DatabaseError,
+    DiskFull,
+    GraphError,
+    QueryRefused,
+    QuerySyntaxError,
+    UnknownName,
+    UnseenError,
+)
+
+
+class Problem(UnseenError):
+    """A request that cannot be answered, with its status."""
+
+    def __init__(self, status: int, code: str, message: str, *, headers: dict[str, str] | None = None) -> None:
+        self.status, self.code, self.headers = status, code, headers or {}
+        super().__init__(message)
+
+
+def bad_request(message: str, code: str = "bad_request") -> Problem:
+    """The request itself is wrong."""
+    return Problem(HTTPStatus.BAD_REQUEST, code, message)
+
+
+def too_large(limit: int) -> Problem:
+    """The body is larger than allowed."""
+    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", f"the request is larger than {limit:,} bytes")
+
+
+def busy() -> Problem:
+    """Too many requests are waiting."""
+    message = "too many requests are waiting; try again in a second"
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "1"})
+
+
+def stopping() -> Problem:
+    """The server is about to end."""
+    message = "the server is stopping; try again in a moment"
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "stopping", message, headers={"Retry-After": "5"})
+
+
+def too_slow(seconds: float) -> Problem:
+    """The time limit has passed."""
+    message = f"it took longer than {seconds:g} seconds; ask for less, or start the server with a larger --time-limit"
+    return Problem(HTTPStatus.GATEWAY_TIMEOUT, "time_limit", message)
+
+
+def described(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
+    """Status, JSON and headers for an error; one that nobody foresaw says nothing about its insides."""
+    error = _translated(error)
+    status, code = _status_and_code(error)
+    known = isinstance(error, UnseenError)
+    message = str(error) if known else "something went wrong inside the server; its log says what"
+    details: dict[str, Any] = {"code": code, "message": message, **_details(error)}
+    return status, {"error": details}, error.headers if isinstance(error, Problem) else {}
+
+
+def _translated(error: Exception) -> Exception:
+    """Errors of the framework in our shape."""
+    if not isinstance(error, HTTPException):
+        return error
+    codes = {404: "not_found", 405: "method_not_allowed"}
+    code = codes.get(error.status_code, "bad_request")
+    return Problem(error.status_code, code, str(error.detail), headers=dict(error.headers or {}))
+
+
+def as_bytes(body: dict[str, Any]) -> bytes:
+    """JSON as it is sent; text that is no Unicode is escaped."""
+    try:
+        return json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(body).encode()
+
+
+def _status_and_code(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a table, in order
+    match error:
+        case Problem():
+            return error.status, error.code
+        case UnknownName():
+            return HTTPStatus.BAD_REQUEST, f"unknown_{error.kind}"
+        case QuerySyntaxError():
+            return HTTPStatus.BAD_REQUEST, "syntax_error"
+        case QueryRefused():
+            return HTTPStatus.BAD_REQUEST, "refused"
+        case GraphError():
+            return HTTPStatus.BAD_REQUEST, "bad_triples"
+        case DiskFull():
+            return HTTPStatus.INSUFFICIENT_STORAGE, "disk_full"
+        case DatabaseError():
+            return HTTPStatus.INTERNAL_SERVER_ERROR, "storage_failed"
+        case UnseenError():
+            return HTTPStatus.BAD_REQUEST, "bad_request"
+    return HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"
+
+
+def _details(error: Exception) -> dict[str, Any]:
+    match error:
+        case UnknownName():
+            return {"name": error.name, "closest": list(error.closest)}
+        case QuerySyntaxError():
+            return {"position": error.position, "problem": error.problem}
+        case QueryRefused():
+            place = {"position": error.position} if error.position is not None else {}
+            return {"reason": error.reason, **place}
+    return {}

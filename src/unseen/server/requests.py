@@ -1,0 +1,135 @@
+"""What a request carries: its body up to a size, its type, its parameters."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from unseen.server.problems import Problem, bad_request, too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.requests import Request
+
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+MOST_PARAMETERS = 1000
+SLOWEST_BODY = 60.0
+"""Seconds that a body may take to arrive."""
+
+
+async def body_of(request: Request, limit: int) -> bytes:
+    """The whole body; one that is larger than the limit is refused before it is read to the end."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > limit:
+        raise too_large(limit)
+    chunks, size = [], 0
+    try:
+        async with asyncio.timeout(SLOWEST_BODY):
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > limit:
+                    raise too_large(limit)
+                chunks.append(chunk)
+    except TimeoutError:
+        raise Problem(408, "slow_body", f"the request took longer than {SLOWEST_BODY:g} seconds to arrive") from None
+    return b"".join(chunks)
+
+
+async def text_of(request: Request, limit: int) -> str:
+    """The body as text."""
+    try:
+        return (await body_of(request, limit)).decode("utf-8")
+    except UnicodeDecodeError:
+        raise bad_request("the body is not UTF-8 text") from None
+
+
+def media_type_of(request: Request) -> str:
+    """The type of the body, without parameters."""
+    return request.headers.get("content-type", "").split(";", maxsplit=1)[0].strip().lower()
+
+
+def require_type(request: Request, allowed: Sequence[str]) -> str:
+    """The type of the body, if it is one of those allowed."""
+    found = media_type_of(request)
+    if found not in allowed:
+        message = f"the body must be {' or '.join(allowed)}, not {found or 'of no type'}"
+        raise Problem(415, "unsupported_type", message)
+    return found
+
+
+async def json_of(request: Request, limit: int) -> dict[str, Any]:
+    """The body as a JSON object."""
+    require_type(request, [JSON])
+    text = await text_of(request, limit)
+    try:
+        value = json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
+        raise bad_request(f"the body is not valid JSON: {error}", "bad_json") from None
+    if not isinstance(value, dict):
+        raise bad_request("the body must be a JSON object", "bad_json")
+    return value
+
+
+class Parameters:
+    """Parameters of a request, from its address and from a form."""
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        self.pairs = pairs
+
+    @classmethod
+    def of_query(cls, request: Request) -> Parameters:
+        """Those in the address."""
+        return cls(_parsed(request.url.query))
+
+    def with_form(self, text: str) -> Parameters:
+        """These and those of a form."""
+        return Parameters([*self.pairs, *_parsed(text)])
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a parameter."""
+        return [value for key, value in self.pairs if key == name]
+
+    def single(self, name: str) -> str | None:
+        """The value of a parameter that may be given once."""
+        values = self.all(name)
+        if len(values) > 1:
+            raise bad_request(f"the parameter {name!r} was given {len(values)} times; give it once")
+        return values[0] if values else None
+
+    def required(self, name: str) -> str:
+        """The value of a parameter that must be given."""
+        value = self.single(name)
+        if not value:
+            raise bad_request(f"the parameter {name!r} is missing")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """A parameter that is true or false."""
+        value = (self.single(name) or "false").lower()
+        if value not in ("true", "false"):
+            raise bad_request(f"the parameter {name!r} is true or false")
+        return value == "true"
+
+    def number(self, name: str, lowest: int, highest: int) -> int | None:
+        """A parameter that is a whole number."""
+        value = self.single(name)
+        if value is None:
+            return None
+        if not (value.isascii() and value.isdigit() and len(value) < 10 and lowest <= int(value) <= highest):
+            raise bad_request(f"the parameter {name!r} is a whole number from {lowest} to {highest}")
+        return int(value)
+
+
+def _parsed(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_PARAMETERS)
+    except (UnicodeDecodeError, ValueError):
+        raise bad_request("the parameters are not valid: they must be UTF-8, at most a thousand") from None
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON number")

@@ -1,0 +1,68 @@
+"""What a server may be told before it starts."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+
+from unseen.api import DEFAULT_METHOD
+from unseen.errors import UnseenError
+from unseen.server.keys import Keys
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1", "[::1]")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one request may ask for, and how many may wait."""
+
+    query_bytes: int = 1 << 20
+    """Largest query, question or list of names."""
+    update_bytes: int = 4 << 20
+    """Largest SPARQL update; more goes to /store."""
+    body_bytes: int = 64 << 20
+    """Largest list of triples, or graph."""
+    result_bytes: int = 64 << 20
+    """Largest answer to one query."""
+    seconds: float = 30.0
+    """Longest time for one query or question, waiting included."""
+    waiting: int = 256
+    """Most requests that wait for the model, and as many for the store; more are turned away."""
+    batch: int = 64
+    """Most questions in one call of the model; 1 turns batching off."""
+    triples: int = 100_000
+    """Most triples in one request."""
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Where to listen, who may come in, what predicts."""
+
+    host: str = "127.0.0.1"
+    port: int = 7878
+    model: str = DEFAULT_METHOD
+    keys: Keys = field(default_factory=Keys)
+    origins: tuple[str, ...] = ()
+    """Web origins whose pages may read answers (CORS)."""
+    limits: Limits = field(default_factory=Limits)
+    shutdown_seconds: float = 30.0
+    """How long a stopping server goes on with what it has taken."""
+
+    def __post_init__(self) -> None:
+        if not is_loopback(self.host) and not self.keys:
+            raise UnseenError(
+                f"listening on {self.host} lets others in, which needs keys: give --api-key-file, "
+                "or listen on 127.0.0.1"
+            )
+        if not 0 <= self.port <= 65535:
+            raise UnseenError(f"a port is a number up to 65535, not {self.port}")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host in LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,151 @@
+"""`/query` and `/update`: the SPARQL 1.1 Protocol. Exact, unless predictions are asked for."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request, Response
+
+from unseen.database import exact
+from unseen.database.formats import SOLUTIONS, chosen
+from unseen.errors import DatabaseError
+from unseen.server import openapi
+from unseen.server.predicted_sparql import (
+    answer_variable,
+    clauses_of,
+    results_of,
+    values_of,
+    with_values,
+    without_extra_variables,
+)
+from unseen.server.predicting import Asked
+from unseen.server.problems import Problem, bad_request, too_slow
+from unseen.server.requests import FORM, Parameters, require_type, text_of
+
+if TYPE_CHECKING:
+    from unseen.server.service import Service
+
+QUERY, UPDATE = "application/sparql-query", "application/sparql-update"
+MOST_PREDICTED = 1000
+
+
+def routes(service: Service) -> APIRouter:
+    """The routes of the protocol."""
+    router = APIRouter()
+
+    @router.get("/query", **openapi.QUERY_GET)
+    async def query_get(request: Request) -> Response:
+        """Run a SPARQL query given in the address."""
+        return await _answered(service, request, Parameters.of_query(request))
+
+    @router.post("/query", **openapi.QUERY_POST)
+    async def query_post(request: Request) -> Response:
+        """Run a SPARQL query given in the body."""
+        return await _answered(service, request, await _parameters(service, request, "query", QUERY))
+
+    @router.post("/update", **openapi.UPDATE)
+    async def update(request: Request) -> Response:
+        """Run a SPARQL update: all of it or nothing; when the answer comes, it is on disk and in every later answer."""
+        parameters = await _parameters(service, request, "update", UPDATE)
+        text = parameters.required("update")
+        using, named = parameters.all("using-graph-uri"), parameters.all("using-named-graph-uri")
+        await service.write(partial(exact.update, service.database, text, using=using, using_named=named))
+        return Response(status_code=204)
+
+    return router
+
+
+async def _parameters(service: Service, request: Request, name: str, media_type: str) -> Parameters:
+    """Parameters of the address, and those of the body, whichever of the two forms it has."""
+    limit = service.limits.query_bytes if name == "query" else service.limits.update_bytes
+    found = Parameters.of_query(request)
+    is_form = require_type(request, [media_type, FORM]) == FORM
+    text = await text_of(request, limit)
+    return found.with_form(text) if is_form else Parameters([*found.pairs, (name, text)])
+
+
+async def _answered(service: Service, request: Request, parameters: Parameters) -> Response:
+    text = parameters.required("query")
+    if len(text) > service.limits.query_bytes:
+        raise bad_request(f"the query is longer than {service.limits.query_bytes:,} characters")
+    accept = request.headers.get("accept", "")
+    if parameters.flag("infer"):
+        return await _predicted(service, text, parameters.number("k", 1, MOST_PREDICTED), accept)
+    if "service" in text.lower():
+        text = await _with_predictions(service, text, parameters.number("k", 1, MOST_PREDICTED))
+    body, media_type = await service.read(partial(_exact, service, text, parameters, accept, time.monotonic()))
+    return Response(body, media_type=media_type)
+
+
+def _exact(service: Service, text: str, parameters: Parameters, accept: str, began: float) -> tuple[bytes, str]:
+    """Run a query and write its results, in a thread."""
+    results = exact.query(
+        service.database,
+        text,
+        default_graphs=parameters.all("default-graph-uri"),
+        named_graphs=parameters.all("named-graph-uri"),
+    )
+    media_type = acceptable(accept, results.media_types)
+    output = BoundedOutput(service.limits.result_bytes, service.limits.seconds, began)
+    try:
+        results.write(media_type, output)
+    except (OSError, Problem):
+        raise output.problem or DatabaseError("the query failed while its results were written") from None
+    return output.getvalue(), media_type
+
+
+async def _predicted(service: Service, text: str, count: int | None, accept: str) -> Response:
+    """Answer a query by prediction."""
+    media_type = acceptable(accept, list(SOLUTIONS))
+    question = without_extra_variables(text)
+    variable = await service.read(partial(_variable, service, question))
+    answers = await service.ask(Asked(question, count))
+    return Response(results_of(answers, variable, media_type), media_type=media_type)
+
+
+async def _with_predictions(service: Service, text: str, count: int | None) -> str:
+    """The query with the predictions that its SERVICE clauses ask for."""
+    clauses = clauses_of(text)
+    tables = []
+    for clause in clauses:
+        question = without_extra_variables(clause.question)
+        variable = await service.read(partial(_variable, service, question))
+        answers = await service.ask(Asked(question, count))
+        tables.append(values_of(answers, variable))
+    return with_values(text, clauses, tables)
+
+
+def _variable(service: Service, question: str) -> str:
+    """The answer variable; parsing here, in a thread, spares the model's thread the work."""
+    return answer_variable(question, service.database.graph)
+
+
+def acceptable(accept: str, offered: list[str]) -> str:
+    """The media type to answer with."""
+    found = chosen(accept, offered)
+    if found is None:
+        raise Problem(406, "not_acceptable", f"this can be answered as {', '.join(offered)}")
+    return found
+
+
+class BoundedOutput(BytesIO):
+    """Bytes up to a size and until a time; whoever writes more is stopped, and the query with it."""
+
+    def __init__(self, most: int, seconds: float, began: float) -> None:
+        super().__init__()
+        self._most, self._seconds, self._deadline = most, seconds, began + seconds
+        self.problem: Problem | None = None
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]
+        """Take in more bytes."""
+        if time.monotonic() > self._deadline:
+            self.problem = too_slow(self._seconds)
+        elif self.tell() + len(data) > self._most:
+            message = f"the result is larger than {self._most:,} bytes; add a LIMIT"
+            self.problem = bad_request(message, "result_too_large")
+        if self.problem is not None:
+            raise OSError("stopped")
+        return super().write(data)

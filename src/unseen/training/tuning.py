@@ -1,0 +1,248 @@
+"""Choosing the options of CQD-Beam on validation queries: what `unseen tune` does.
+
+For each type of query one option after the other is tried with all its values, the others staying as they are, and the
+best value is kept; this is repeated until nothing gets better (coordinate search). What is measured is what `unseen
+evaluate` measures, on a fixed sample of the validation queries. Test queries are never read.
+
+| file of the run folder | what |
+| --- | --- |
+| `tuning.json` | the chosen options by type, the calibration of links, and every trial with its numbers |
+| `calibration.json` | curves of probability, fitted anew, because they belong to the options |
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import UnseenError
+from unseen.evaluation.evaluator import STREAMED_FROM, Options, evaluate
+from unseen.evaluation.questions import sample
+from unseen.evaluation.results import METRICS
+from unseen.logic.protocols import LinkScorer
+from unseen.logic.shapes import SHAPES
+from unseen.methods.calibration import Calibrated, Executing
+from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
+from unseen.methods.cqd_beam.link_calibration import LinkCalibration, fit_link_calibration
+from unseen.training.calibrating import fit_calibration
+from unseen.training.checkpoint import read_json, write_json
+from unseen.training.errors import ConfigError, RunFolderError, TrainingError
+
+if TYPE_CHECKING:
+    from unseen.benchmark.dataset import Dataset
+
+TUNING = "tuning.json"
+CALIBRATION = "calibration.json"
+VALUES: dict[str, tuple[Any, ...]] = {
+    "scale": ("sigmoid", "calibrated", "min-max", "softmax"),
+    "logic": ("product", "goedel"),
+    "heads": ("best", "any"),
+    "known_facts": (True, False),
+    "ceiling": (0.5, 0.9, 0.99),
+    "negation": (0.5, 1.0, 2.0, 4.0),
+    "sharpness": (1.0, 3.0, 10.0),
+}
+"""What is tried of every option."""
+MOST_ROUNDS = 3
+CALIBRATION_ROWS = 5000
+"""Most (head, relation) rows that the calibration of links is fitted to."""
+
+Progress = Callable[[str, int, int], None]
+Score = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class TuningPlan:
+    """What to tune, and how carefully."""
+
+    types: tuple[str, ...] | None = None
+    """Names of shapes; all that the validation queries have by default."""
+    limit: int = 200
+    """Validation queries a type."""
+    metric: str = "hits_at_10"
+    """What is made large; MRR decides between equals."""
+    start: BeamOptions = field(default_factory=BeamOptions)
+    """Where the search begins, and what stays where nothing is tried: the beam, say."""
+    values: Mapping[str, Sequence[Any]] = field(default_factory=lambda: VALUES)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.metric not in METRICS:
+            raise ConfigError(f"there is no metric {self.metric!r} to tune for; there are {', '.join(METRICS)}")
+        if self.limit < 1:
+            raise ConfigError(f"the number of queries a type must be at least 1, not {self.limit}")
+
+
+def tune(
+    scorer: LinkScorer, dataset: Dataset, plan: TuningPlan | None = None, progress: Progress | None = None
+) -> Tuning:
+    """The best options of each type on the validation queries of a dataset."""
+    plan = plan or TuningPlan()
+    types = _types(dataset, plan)
+    links = _link_calibration(scorer, dataset, plan)
+    tally = _Tally(progress, sum(_most_trials(plan, name, links) for name in types))
+    searches = [_Search(scorer, dataset, plan, name, links, tally) for name in types]
+    chosen = {search.name: search.best() for search in searches}
+    default = Counter(chosen.values()).most_common(1)[0][0]
+    about = {
+        "dataset": dataset.name,
+        "split": "valid",
+        "metric": plan.metric,
+        "queries_per_type": plan.limit,
+        "seed": plan.seed,
+        "trials": {search.name: search.trials() for search in searches},
+    }
+    return Tuning(Choices(default, chosen), links, about)
+
+
+def write_tuning(folder: Path, tuning: Tuning, scorer: LinkScorer, dataset: Dataset, calibration_queries: int) -> bool:
+    """Keep a tuning in a run folder, with probabilities that fit it; whether there are such."""
+    curves = None
+    if calibration_queries and dataset.observed("valid").num_entities <= STREAMED_FROM:
+        curves = fit_calibration(tuning.method(scorer), dataset, calibration_queries)
+    (folder / CALIBRATION).unlink(missing_ok=True)
+    write_json(folder / TUNING, tuning.to_json())
+    if curves is not None:
+        write_json(folder / CALIBRATION, curves.to_json())
+    return curves is not None
+
+
+def read_tuning(folder: str | Path) -> Tuning | None:
+    """The tuning of a run folder, if it has one."""
+    path = Path(folder) / TUNING
+    if not path.exists():
+        return None
+    try:
+        return Tuning.from_json(read_json(path))
+    except RunFolderError:
+        raise
+    except (UnseenError, AttributeError, TypeError) as error:
+        raise RunFolderError(f"{error}; `unseen tune` writes it anew", path=path) from None
+
+
+def tuned_method(scorer: LinkScorer, folder: str | Path, *, known_facts: bool = True) -> CqdBeam:
+    """CQD-Beam over a run's scorer, with what was chosen for it; with the defaults before anything was."""
+    tuning = read_tuning(folder) or Tuning()
+    return (tuning if known_facts else tuning.without_known_facts()).method(scorer)
+
+
+def answering_method(method: Executing, folder: str | Path, *, known_facts: bool = True) -> Executing:
+    """The method of a run as it answers: what scores single links by CQD-Beam, anything else by itself."""
+    return tuned_method(method, folder, known_facts=known_facts) if isinstance(method, LinkScorer) else method
+
+
+def link_scorer_of(method: object) -> LinkScorer:
+    """What scores the single links of a method that answers by them."""
+    if isinstance(method, Calibrated):
+        return link_scorer_of(method.method)
+    if isinstance(method, CqdBeam):
+        return method.scorer
+    if isinstance(method, LinkScorer):
+        return method
+    raise TrainingError(f"{type(method).__name__} does not score single links, so CQD-Beam has nothing to tune")
+
+
+class _Search:
+    """The coordinate search for one type of query."""
+
+    def __init__(
+        self,
+        scorer: LinkScorer,
+        dataset: Dataset,
+        plan: TuningPlan,
+        name: str,
+        links: LinkCalibration | None,
+        tally: _Tally,
+    ) -> None:
+        self.scorer, self.dataset, self.plan, self.name, self.links = scorer, dataset, plan, name, links
+        self.tally = tally
+        self.scores: dict[BeamOptions, Score] = {}
+
+    def best(self) -> BeamOptions:
+        """The best options found; of equal ones the first, so that the start stays where nothing helps."""
+        best, before = self.plan.start, None
+        for _ in range(MOST_ROUNDS):
+            if best == before:
+                break
+            before = best
+            for option, values in _coordinates(self.plan, self.name, self.links).items():
+                if option == "ceiling" and not best.known_facts:
+                    continue
+                tried = [best, *(replace(best, **{option: value}) for value in values)]
+                best = max(tried, key=self.score)
+        self.tally.finish(self.name, _most_trials(self.plan, self.name, self.links), len(self.scores))
+        return best
+
+    def score(self, options: BeamOptions) -> Score:
+        """The metric and MRR of the sampled queries; measured once."""
+        if options not in self.scores:
+            method = CqdBeam(self.scorer, options, self.links)
+            asked = Options(types=(self.name,), limit=self.plan.limit, seed=self.plan.seed)
+            metrics = evaluate(method, self.dataset, "valid", asked).types[self.name].metrics
+            self.scores[options] = (getattr(metrics, self.plan.metric), metrics.mrr)
+            self.tally.advance(self.name)
+        return self.scores[options]
+
+    def trials(self) -> list[dict[str, Any]]:
+        """Everything that was tried, in order."""
+        return [
+            {**options.to_json(), self.plan.metric: score[0], "mrr": score[1]} for options, score in self.scores.items()
+        ]
+
+
+class _Tally:
+    """Progress over all types: a search that ends early gives back what it did not need."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress, self.total, self.done = progress, total, 0
+
+    def advance(self, name: str) -> None:
+        """One more trial."""
+        self.done += 1
+        if self.progress is not None:
+            self.progress(name, self.done, self.total)
+
+    def finish(self, name: str, expected: int, needed: int) -> None:
+        """A search is over."""
+        self.total += needed - expected
+        if self.progress is not None:
+            self.progress(name, self.done, self.total)
+
+
+def _coordinates(plan: TuningPlan, name: str, links: LinkCalibration | None) -> dict[str, list[Any]]:
+    """The values to try for a type: calibrated memberships need a calibration, negation something negated."""
+    tried = {option: list(values) for option, values in plan.values.items()}
+    if links is None and "scale" in tried:
+        tried["scale"] = [value for value in tried["scale"] if value != "calibrated"]
+    if name in SHAPES and not SHAPES[name].has_negation:
+        tried = {option: values for option, values in tried.items() if option not in ("negation", "sharpness")}
+    return tried
+
+
+def _most_trials(plan: TuningPlan, name: str, links: LinkCalibration | None) -> int:
+    return 1 + 2 * sum(len(values) - 1 for values in _coordinates(plan, name, links).values())
+
+
+def _types(dataset: Dataset, plan: TuningPlan) -> list[str]:
+    """The types to tune, each with at least one validation query."""
+    available = [name for name, table in dataset.tables.get("valid", {}).items() if len(table)]
+    if not available:
+        raise TrainingError(f"the dataset {dataset.name} has no valid queries to tune on: `unseen sample` makes some")
+    for name in plan.types or ():
+        if name not in available:
+            raise TrainingError(f"there are no valid queries of type {name}, only {', '.join(available)}")
+    return [name for name in available if plan.types is None or name in plan.types]
+
+
+def _link_calibration(scorer: LinkScorer, dataset: Dataset, plan: TuningPlan) -> LinkCalibration | None:
+    """The calibration by the missing links of one-step validation queries, if there are such and it may be chosen."""
+    table = dataset.tables["valid"].get("1p")
+    if table is None or not len(table) or "calibrated" not in plan.values.get("scale", ()):
+        return None
+    rows = sample(len(table), CALIBRATION_ROWS, plan.seed, "1p")
+    heads, relations = table.slots[rows].T
+    tails = [table.hard.row(int(row)) for row in rows]
+    return fit_link_calibration(scorer, dataset.observed("valid"), heads, relations, tails, plan.seed)

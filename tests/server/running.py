@@ -1,0 +1,107 @@
+"""A real server in a thread, and the plainest of clients."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from unseen.database import Database
+from unseen.server.run import make_server
+from unseen.server.settings import ServerSettings
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+JSON = {"Content-Type": "application/json"}
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    body: bytes
+    headers: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The one shape that every error has."""
+        assert set(self.json) == {"error"}
+        assert self.headers["content-type"] == "application/json"
+        error: dict[str, Any] = self.json["error"]
+        assert {"code", "message"} <= set(error)
+        assert "Traceback" not in self.text
+        return error
+
+
+@dataclass(frozen=True)
+class Running:
+    """A running server."""
+
+    database: Database
+    port: int
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def send(
+        self, method: str, address: str, body: bytes | str | None = None, headers: dict[str, str] | None = None
+    ) -> Reply:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            sent = body.encode() if isinstance(body, str) else body
+            connection.request(method, address, sent, {**self.headers, **(headers or {})})
+            reply = connection.getresponse()
+            lower = {name.lower(): value for name, value in reply.getheaders()}
+            return Reply(reply.status, reply.read(), lower)
+        finally:
+            connection.close()
+
+    def query(self, text: str, headers: dict[str, str] | None = None, **parameters: str) -> Reply:
+        return self.send("GET", f"/query?{urlencode({'query': text, **parameters})}", None, headers)
+
+    def post(self, address: str, body: Any, headers: dict[str, str] | None = None) -> Reply:
+        return self.send("POST", address, json.dumps(body), {**JSON, **(headers or {})})
+
+    def ask(self, question: str, **more: Any) -> Reply:
+        return self.post("/ask", {"question": question, **more})
+
+    def update(self, text: str) -> Reply:
+        return self.send("POST", "/update", urlencode({"update": text}), FORM)
+
+
+@contextmanager
+def running(path: Path, triples: Any = None, settings: ServerSettings | None = None) -> Iterator[Running]:
+    """Serve the database at a path, made anew if there is none; afterwards it is closed."""
+    database = Database(path) if path.exists() else Database.create(path)
+    if triples is not None:
+        database.add(triples)
+    ready, ports = threading.Event(), []
+
+    def listening(port: int) -> None:
+        ports.append(port)
+        ready.set()
+
+    server = make_server(database, settings or ServerSettings(port=0), listening)
+    thread = threading.Thread(target=server.run, name="server")
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield Running(database, ports[0])
+    finally:
+        server.should_exit = True
+        thread.join(60)
+        database.close()

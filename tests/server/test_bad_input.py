@@ -1,0 +1,114 @@
+"""The list of bad input: each has its status, all have one shape of error, and the server lives on."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.server.running import FORM, JSON, Running
+from unseen.database import database as database_module
+
+SPARQL = {"Content-Type": "application/sparql-query"}
+UNION = "SELECT * { " + " UNION ".join(["{?s ?p ?o}"] * 100_000) + " }"
+SHORT_UNION = "SELECT*{" + "UNION".join(["{}"] * 100_000) + "}"
+DEEP = "SELECT * " + "{" * 50_000 + "}" * 50_000
+CYCLE = "SELECT ?x { :Ada :parent ?v . ?v :parent ?x . ?v :likes ?x }"
+
+
+@pytest.fixture(autouse=True)
+def alive(reading: Running) -> Iterator[None]:
+    """Whatever was sent, the server answers afterwards."""
+    yield
+    assert reading.ask("?x : likes(x, Go)").json["known"] == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "body", "headers", "status", "code"),
+    [
+        ("POST", "/query", "SELECT * WHERE { ?s ?p", SPARQL, 400, "syntax_error"),
+        ("POST", "/query", "", SPARQL, 400, "bad_request"),
+        ("GET", "/query", None, {}, 400, "bad_request"),
+        ("GET", "/query?query=ASK%7B%7D&query=ASK%7B%7D", None, {}, 400, "bad_request"),
+        ("POST", "/query", b"SELECT " + b"x" * 10_000_000, SPARQL, 413, "too_large"),
+        ("POST", "/query", UNION, SPARQL, 413, "too_large"),
+        ("POST", "/query", SHORT_UNION, SPARQL, 400, "refused"),
+        ("POST", "/query", DEEP, SPARQL, 400, "refused"),
+        ("POST", "/query?infer=true", CYCLE, SPARQL, 400, "refused"),
+        ("POST", "/query?infer=perhaps", CYCLE, SPARQL, 400, "bad_request"),
+        ("POST", "/query?infer=true&k=0", CYCLE, SPARQL, 400, "bad_request"),
+        ("POST", "/query?infer=true", "SELECT ?x { :Adda :likes ?x }", SPARQL, 400, "unknown_entity"),
+        ("POST", "/query", b"\xff\xfe\x00binary", SPARQL, 400, "bad_request"),
+        ("POST", "/query", b"query=%FF%FE", FORM, 400, "bad_request"),
+        ("POST", "/query", "ASK {}", {"Content-Type": "text/plain"}, 415, "unsupported_type"),
+        ("POST", "/query", "ASK {}", {}, 415, "unsupported_type"),
+        (
+            "POST",
+            "/update",
+            "INSERT DATA { :a :b }",
+            {"Content-Type": "application/sparql-update"},
+            400,
+            "syntax_error",
+        ),
+        ("POST", "/update", urlencode({"update": "LOAD <file:///etc/passwd>"}), FORM, 400, "refused"),
+        ("POST", "/ask", b"\xff\xfe", JSON, 400, "bad_request"),
+        ("POST", "/ask", "{", JSON, 400, "bad_json"),
+        ("POST", "/ask", "[" * 100_000, JSON, 400, "bad_json"),
+        ("POST", "/ask", '{"question": NaN}', JSON, 400, "bad_json"),
+        ("POST", "/ask", "question=x", FORM, 415, "unsupported_type"),
+        ("POST", "/ask", '{"question": "?x : likes(Adda, x)"}', JSON, 400, "unknown_entity"),
+        ("POST", "/ask", '{"question": "?x : likes(\\ud800, x)"}', JSON, 400, None),
+        ("POST", "/triples", '{"triples": [["a", "b", "\\ud800"]]}', JSON, 400, None),
+        ("POST", "/triples", '{"triples": [["a", "b", "\\u0000"]]}', JSON, 400, "bad_triples"),
+        ("PUT", "/store?default", b"\x00\x01\x02", {"Content-Type": "text/turtle"}, 400, "bad_triples"),
+        ("PUT", "/store?default", "x", {"Content-Type": "image/png"}, 415, "unsupported_type"),
+        ("GET", "/entities?limit=many", None, {}, 400, "bad_request"),
+        ("GET", "/entities?search=%FF", None, {}, 400, "bad_request"),
+        ("GET", "/nothing", None, {}, 404, "not_found"),
+        ("PATCH", "/query", None, {}, 405, "method_not_allowed"),
+        ("GET", "/update", None, {}, 405, "method_not_allowed"),
+    ],
+    ids=range(34),
+)
+def test_bad_input(
+    reading: Running, method: str, address: str, body: bytes, headers: dict, status: int, code: str | None
+) -> None:
+    reply = reading.send(method, address, body, headers)
+    assert reply.status == status, reply.text[:500]
+    assert code is None or reply.error["code"] == code
+    assert len(reply.error["message"]) < 1000
+
+
+def test_an_unknown_entity_comes_with_the_closest_names(reading: Running) -> None:
+    assert "Ada" in reading.ask("?x : likes(Adda, x)").error["closest"]
+    assert "Ada" in reading.query("SELECT ?x { :Adda :likes ?x }", infer="true").error["closest"]
+
+
+def test_a_full_disk_changes_nothing_and_is_said(reading: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    new = {"triples": [["Gus", "likes", "Go"]]}
+    monkeypatch.setattr(database_module, "_free_bytes", lambda _: 1000)
+    assert reading.post("/triples", new).status == 507
+    assert reading.update("INSERT DATA { :Gus :likes :Go }").error["code"] == "disk_full"
+    assert reading.send("PUT", "/store?default", "", {"Content-Type": "text/turtle"}).status == 507
+    monkeypatch.undo()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("unseen.database.journal.os.fsync", full)
+    assert reading.post("/triples", new).status == 507
+
+
+def test_an_error_that_nobody_foresaw_says_nothing_about_its_insides(
+    reading: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr("unseen.server.sparql_protocol._exact", broken)
+    reply = reading.query("ASK {}")
+    assert (reply.status, reply.error["code"]) == (500, "internal_error")
+    assert "secret" not in reply.text

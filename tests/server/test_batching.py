@@ -1,0 +1,148 @@
+"""Questions share calls of the model; queues have an end; a stopping server finishes what it took."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import FAMILY
+from tests.server.running import running
+from unseen.server.batching import Batcher
+from unseen.server.predicting import Predictor
+from unseen.server.problems import Problem
+from unseen.server.settings import Limits, ServerSettings
+from unseen.server.workers import Workers
+
+QUESTIONS = ["?x : likes(x, Go)", "?x : parent(Ada, x)", "?x : lkes(x, Go)", "?x : parent(x, Dora)", "?x : likes(x"]
+
+
+class Slow:
+    """Counts its calls and waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.free = threading.Event()
+
+    def __call__(self, items: Sequence[int]) -> list[int | Exception]:
+        self.batches.append(list(items))
+        assert self.free.wait(10)
+        return [ValueError("bad") if item < 0 else 10 * item for item in items]
+
+
+def test_what_comes_while_the_model_is_busy_goes_into_one_batch() -> None:
+    async def run() -> None:
+        slow = Slow()
+        batcher: Batcher[int, int] = Batcher(slow, most=3, waiting=100)
+        batcher.start()
+        asked = [asyncio.create_task(batcher.submit(number, 10)) for number in (1, 2, -3, 4, 5)]
+        await asyncio.sleep(0.05)
+        slow.free.set()
+        results = await asyncio.gather(*asked, return_exceptions=True)
+        assert results[:2] == [10, 20]
+        assert isinstance(results[2], ValueError)
+        assert results[3:] == [40, 50]
+        assert max(map(len, slow.batches)) <= 3
+        assert len(slow.batches) <= 3
+        await batcher.stop()
+
+    asyncio.run(run())
+
+
+def test_a_full_queue_turns_away_and_a_late_answer_is_an_error() -> None:
+    async def run() -> None:
+        slow = Slow()
+        batcher: Batcher[int, int] = Batcher(slow, most=1, waiting=2)
+        batcher.start()
+        first = asyncio.create_task(batcher.submit(1, 10))
+        await asyncio.sleep(0.02)
+        late = asyncio.create_task(batcher.submit(2, 0.05))
+        taken = asyncio.create_task(batcher.submit(3, 10))
+        await asyncio.sleep(0.01)
+        with pytest.raises(Problem) as caught:
+            await batcher.submit(4, 10)
+        assert (caught.value.status, caught.value.headers) == (503, {"Retry-After": "1"})
+        with pytest.raises(Problem) as caught:
+            await late
+        assert caught.value.status == 504
+        stopping = asyncio.create_task(batcher.stop())
+        await asyncio.sleep(0)
+        with pytest.raises(Problem) as caught:
+            await batcher.submit(5, 10)
+        assert caught.value.code == "stopping"
+        slow.free.set()
+        await stopping
+        assert (await first, await taken) == (10, 30)
+        assert [2] not in slow.batches
+
+    asyncio.run(run())
+
+
+def test_workers_have_a_bounded_queue_and_a_time_limit() -> None:
+    async def run() -> None:
+        free = threading.Event()
+        workers = Workers("test", threads=1, waiting=1)
+        stuck = asyncio.create_task(workers.run(free.wait, 0.05))
+        waits = asyncio.create_task(workers.run(lambda: 7, 10))
+        await asyncio.sleep(0.01)
+        with pytest.raises(Problem, match="too many"):
+            await workers.run(lambda: 8, 10)
+        with pytest.raises(Problem, match=r"longer than 0\.05 seconds"):
+            await stuck
+        free.set()
+        assert await waits == 7
+        await workers.drain()
+        assert workers.inside == 0
+
+    asyncio.run(run())
+
+
+def test_one_bad_question_of_a_batch_does_not_harm_the_others(tmp_path: Path) -> None:
+    from unseen.api import Answers
+    from unseen.database import Database
+    from unseen.server.predicting import Asked
+
+    with Database.create(tmp_path / "x.db") as database:
+        database.add(FAMILY)
+        predictor = Predictor(database, "edge-type")
+        together = predictor.answer_all([Asked(text) for text in QUESTIONS])
+        alone = [predictor.answer_all([Asked(text)])[0] for text in QUESTIONS]
+    for one, other in zip(together, alone, strict=True):
+        assert type(one) is type(other)
+        assert str(one) == str(other) if isinstance(one, Exception) else list(one) == list(other)  # type: ignore[arg-type]
+    assert [isinstance(one, Answers) for one in together] == [True, True, False, True, False]
+
+
+def test_a_server_under_load_batches_and_turns_away_what_it_cannot_take(tmp_path: Path) -> None:
+    limits = Limits(waiting=4, batch=8)
+    with running(tmp_path / "x.db", FAMILY, ServerSettings(port=0, limits=limits)) as server:
+        server.ask(QUESTIONS[0])
+        with ThreadPoolExecutor(32) as pool:
+            replies = list(pool.map(lambda _: server.ask(QUESTIONS[0]), range(200)))
+        assert {reply.status for reply in replies} <= {200, 503}
+        good = [reply for reply in replies if reply.status == 200]
+        assert len(good) >= 8
+        assert all(reply.json["known"] == 2 for reply in good)
+        assert all(reply.headers["retry-after"] == "1" for reply in replies if reply.status == 503)
+
+
+def test_a_stopping_server_finishes_what_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Predictor.answer_all
+
+    def slowly(self: Predictor, asked: Sequence[object]) -> object:
+        time.sleep(0.3)
+        return original(self, asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Predictor, "answer_all", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        with running(tmp_path / "x.db", FAMILY) as server:
+            asked = [pool.submit(server.ask, QUESTIONS[0]) for _ in range(3)]
+            written = pool.submit(server.post, "/triples", {"triples": [["Gus", "likes", "Go"]]})
+            time.sleep(0.1)
+        assert [reply.result().status for reply in asked] == [200] * 3
+        assert written.result().status == 200

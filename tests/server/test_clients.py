@@ -1,0 +1,104 @@
+"""Clients that others have written, and our own."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+from collections.abc import Iterator
+
+import pytest
+
+import unseen
+from tests.server.running import Running
+from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
+
+P = "PREFIX : <urn:unseen:> "
+
+
+@pytest.fixture
+def forgiven() -> Iterator[None]:
+    """Some clients leave their sockets to the garbage collector: let it come at once, and say nothing."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.usefixtures("forgiven")
+def test_rdflib_reads_and_writes(server: Running) -> None:
+    from rdflib import Graph, URIRef
+    from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
+
+    store = SPARQLUpdateStore(f"{server.url}/query", f"{server.url}/update", context_aware=False)
+    graph = Graph(store)
+    found = {str(row.x) for row in graph.query(P + "SELECT ?x { :Ada :parent ?x }")}
+    assert found == {"urn:unseen:Ben", "urn:unseen:Cleo"}
+    graph.add((URIRef("urn:unseen:Gus"), URIRef("urn:unseen:likes"), URIRef("urn:unseen:Go")))
+    assert (URIRef("urn:unseen:Gus"), None, None) in graph
+    graph.update(P + "DELETE WHERE { :Gus ?p ?o }")
+    assert len(graph) == 8
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.usefixtures("forgiven")
+def test_sparqlwrapper_reads_and_writes(server: Running) -> None:
+    from SPARQLWrapper import CSV, JSON, POST, TURTLE, SPARQLWrapper
+
+    client = SPARQLWrapper(f"{server.url}/query", f"{server.url}/update")
+    client.setQuery(P + "INSERT DATA { :Gus :likes :Go }")
+    client.setMethod(POST)
+    client.query()
+    client = SPARQLWrapper(f"{server.url}/query")
+    client.setQuery(P + "SELECT ?x { ?x :likes :Go } ORDER BY ?x")
+    client.setReturnFormat(JSON)
+    rows = client.query().convert()["results"]["bindings"]
+    assert [row["x"]["value"] for row in rows] == ["urn:unseen:Ada", "urn:unseen:Emil", "urn:unseen:Gus"]
+    client.setReturnFormat(CSV)
+    assert b"urn:unseen:Gus" in client.query().convert()
+    client.setQuery(P + "CONSTRUCT { ?x :fan :yes } { ?x :likes :Go }")
+    client.setReturnFormat(TURTLE)
+    assert b"fan" in client.query().convert()
+
+
+def test_our_own_asks_adds_and_removes(server: Running, family: unseen.KnowledgeGraph) -> None:
+    question = "?x : exists v . parent(Ada, v) & likes(v, x)"
+    with unseen.connect(server.url) as graph:
+        mine, theirs = unseen.ask(family, question, explain=True), graph.ask(question, explain=True)
+        assert [(a.entity, a.known, a.edges) for a in theirs] == [(a.entity, a.known, a.edges) for a in mine]
+        assert theirs.graph.num_triples == 8
+        assert theirs.as_json()["graph"] == mine.as_json()["graph"]
+        assert graph.add([("Gus", "likes", "Go"), ("Ada", "parent", "Ben")]) == 1
+        assert [a.entity for a in graph.ask("?x : likes(x, Go)", exact=True)][-1] == "Gus"
+        assert graph.query("SELECT ?x { :Gus :likes ?x }") == [{"x": "urn:unseen:Go"}]
+        assert graph.query("SELECT ?x { :Gus :likes ?x }", infer=True, top=1)[0]["known"] == "true"
+        assert graph.remove([("Gus", "likes", "Go")]) == 1
+        assert graph.add([]) == 0
+        graph.update("INSERT DATA { :Gus :likes :Chess }")
+        assert graph.entities("gus")[0]["name"] == "Gus"
+        assert {found["name"] for found in graph.relations()} == {"parent", "likes"}
+
+
+def test_errors_are_those_of_the_library(reading: Running) -> None:
+    graph = unseen.connect(reading.url)
+    with pytest.raises(UnknownName) as unknown:
+        graph.ask("?x : likes(Adda, x)")
+    assert "Ada" in unknown.value.closest
+    with pytest.raises(QuerySyntaxError) as syntax:
+        graph.ask("?x : likes(Ada x)")
+    assert syntax.value.position == 15
+    with pytest.raises(QueryRefused, match="LOAD is off"):
+        graph.update("LOAD <http://127.0.0.1/>")
+    with pytest.raises(ServerError) as server_error:
+        graph.ask("?x : likes(Ada, x)", top=0)
+    assert (server_error.value.status, server_error.value.code) == (400, "bad_json")
+    graph.close()
+    assert graph.ask("?x : likes(x, Go)").known == 2
+    graph.close()
+
+
+def test_an_address_where_nobody_is_is_said() -> None:
+    with pytest.raises(ServerError, match="does not answer"):
+        unseen.connect("http://127.0.0.1:9").ask("?x : likes(x, Go)")
+    with pytest.raises(ServerError, match="looks like"):
+        unseen.connect("localhost:7878")

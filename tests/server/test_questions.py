@@ -1,0 +1,113 @@
+"""Questions and facts as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import unseen
+from tests.conftest import FAMILY
+from tests.server.running import JSON, Running
+
+GRANDCHILDREN = "?u : exists child . parent(Ada, child) & parent(child, u)"
+
+
+def test_the_server_answers_as_the_library_does(reading: Running, family: unseen.KnowledgeGraph) -> None:
+    for options in ({}, {"top": 3}, {"explain": True}, {"predicted_only": True}):
+        mine = unseen.ask(family, GRANDCHILDREN, **options).as_json()  # type: ignore[arg-type]
+        theirs = reading.ask(GRANDCHILDREN, **options).json
+        assert {(a["entity"], a["known"], a["probability"]) for a in theirs["answers"]} == {
+            (a["entity"], a["known"], a["probability"]) for a in mine["answers"]
+        }
+        assert theirs["known"] == mine["known"]
+        assert theirs["graph"] == mine["graph"]
+
+
+def test_exact_answers_have_no_predictions(reading: Running) -> None:
+    answers = reading.ask("SELECT ?x { :Ada :likes ?x }", exact=True).json
+    assert [answer["entity"] for answer in answers["answers"]] == ["Go"]
+    assert answers["method"] == "exact"
+
+
+def test_facts_come_and_go(server: Running) -> None:
+    new = {"triples": [["Gus", "admires", "Ada"], ["Gus", "likes", "Go"], FAMILY[0]]}
+    assert server.post("/triples", new).json == {"added": 2, "unchanged": 1}
+    assert server.ask("?x : admires(x, Ada)").json["known"] == 1
+    removed = server.send("DELETE", "/triples", '{"triples": [["Gus", "admires", "Ada"], ["x", "y", "z"]]}', JSON)
+    assert removed.json == {"removed": 1, "unchanged": 1}
+    assert server.ask("?x : admires(x, Ada)").json["known"] == 0
+
+
+def test_names_are_found(server: Running) -> None:
+    assert [found["name"] for found in server.send("GET", "/entities?search=e&limit=2").json["entities"]] == [
+        "Emil",
+        "Ben",
+    ]
+    assert server.send("GET", "/relations").json["relations"][0] == {
+        "name": "parent",
+        "iri": "urn:unseen:parent",
+        "triples": 4,
+    }
+    server.post("/triples", {"triples": [["Ärger", "mag", "Go"]]})
+    assert server.send("GET", "/entities?search=%C3%A4rg").json["entities"][0]["name"] == "Ärger"
+    assert server.send("GET", "/relations?search=mag").json["relations"] == [
+        {"name": "mag", "iri": "urn:unseen:mag", "triples": 1}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"question": "?x : likes(Adda, x)"}, "unknown_entity"),
+        ({"question": "?x : lkes(Ada, x)"}, "unknown_relation"),
+        ({"question": "?x : likes(Ada x)"}, "syntax_error"),
+        ({"question": "?x : !likes(Ada, x)"}, "refused"),
+        ({"question": ""}, "bad_json"),
+        ({"question": 7}, "bad_json"),
+        ({"question": "?x : likes(Ada, x)", "top": 0}, "bad_json"),
+        ({"question": "?x : likes(Ada, x)", "topp": 1}, "bad_json"),
+        ({}, "bad_json"),
+        ([], "bad_json"),
+    ],
+)
+def test_bad_questions_say_what_is_wrong(reading: Running, body: Any, code: str) -> None:
+    reply = reading.post("/ask", body)
+    assert (reply.status, reply.error["code"]) == (400, code)
+    if code == "unknown_entity":
+        assert "Ada" in reply.error["closest"]
+    if code == "syntax_error":
+        assert reply.error["position"] == 15
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"triples": []}, {"triples": [["a", "b"]]}, {"triples": [["a", "b", ""]]}, {"triples": "abc"}, []]
+)
+def test_bad_facts_are_refused(reading: Running, body: Any) -> None:
+    assert reading.post("/triples", body).status == 400
+
+
+def test_health_and_metrics(reading: Running) -> None:
+    reading.ask(GRANDCHILDREN)
+    assert reading.send("GET", "/healthz").json["status"] == "ok"
+    metrics = reading.send("GET", "/metrics").text
+    assert 'unseen_requests_total{route="/ask",method="POST",status="200"}' in metrics
+    assert "unseen_triples 8\n" in metrics
+    assert 'unseen_batch_size_bucket{le="+Inf"}' in metrics
+
+
+def test_the_description_lists_every_route_with_examples(reading: Running) -> None:
+    described = reading.send("GET", "/openapi.json").json
+    assert {
+        "/query",
+        "/update",
+        "/store",
+        "/ask",
+        "/triples",
+        "/entities",
+        "/relations",
+        "/healthz",
+        "/metrics",
+    } == set(described["paths"])
+    assert "example" in str(described["paths"]["/ask"])
+    assert "422" not in str(described["paths"])

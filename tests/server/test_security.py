@@ -1,0 +1,149 @@
+"""Who may come in, and what nobody may do."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import FAMILY
+from tests.server.running import FORM, JSON, Running, running
+from unseen.errors import UnseenError
+from unseen.server.keys import Keys, read_keys
+from unseen.server.settings import ServerSettings, is_loopback
+
+READ, WRITE = "read-key-0123456789", "write-key-0123456789"
+QUERY = "/query?query=ASK%7B%7D"
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    settings = ServerSettings(port=0, keys=Keys((READ,), (WRITE,)), origins=("http://friend.example",))
+    with running(tmp_path_factory.mktemp("guarded") / "x.db", FAMILY, settings) as made:
+        yield made
+
+
+def key(value: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {value}"}
+
+
+@pytest.mark.parametrize("header", [key(READ), {"X-API-Key": READ}, {"authorization": f"bearer {READ}"}, key(WRITE)])
+def test_a_key_lets_read(guarded: Running, header: dict[str, str]) -> None:
+    assert guarded.send("GET", QUERY, None, header).status == 200
+
+
+@pytest.mark.parametrize(
+    ("header", "status", "code"),
+    [
+        ({}, 401, "no_key"),
+        (key("wrong"), 401, "wrong_key"),
+        ({"X-API-Key": READ[:-1]}, 401, "wrong_key"),
+        ({"X-API-Key": "schlüssel"}, 401, "wrong_key"),
+        ({"Authorization": "Basic abc"}, 401, "no_key"),
+    ],
+)
+def test_without_the_right_key_nothing_is_answered(
+    guarded: Running, header: dict[str, str], status: int, code: str
+) -> None:
+    for address in (QUERY, "/metrics", "/relations", "/store?default", "/nothing"):
+        encoded = {name: value.encode("utf-8") for name, value in header.items()}
+        reply = guarded.send("GET", address, None, encoded)  # type: ignore[arg-type]
+        assert (reply.status, reply.error["code"]) == (status, code)
+        assert reply.headers["www-authenticate"].startswith("Bearer")
+
+
+WRITES = [
+    ("POST", "/update", "update=INSERT%20DATA%20%7B%3Aa%20%3Ab%20%3Ac%7D", FORM),
+    ("POST", "/triples", '{"triples": [["a", "b", "c"]]}', JSON),
+    ("DELETE", "/triples", '{"triples": [["a", "b", "c"]]}', JSON),
+    ("PUT", "/store?graph=urn:g", "", {"Content-Type": "text/turtle"}),
+    ("POST", "/store?graph=urn:g", "", {"Content-Type": "text/turtle"}),
+    ("DELETE", "/store?graph=urn:g", None, {}),
+]
+
+
+@pytest.mark.parametrize(("method", "address", "body", "headers"), WRITES)
+def test_a_read_key_may_not_write(guarded: Running, method: str, address: str, body: str, headers: dict) -> None:
+    refused = guarded.send(method, address, body, {**headers, **key(READ)})
+    assert (refused.status, refused.error["code"]) == (403, "read_only_key")
+    assert guarded.send(method, address, body, {**headers, **key(WRITE)}).status < 300
+
+
+def test_the_health_needs_no_key(guarded: Running) -> None:
+    assert guarded.send("GET", "/healthz").status == 200
+
+
+def test_the_description_says_how_to_send_a_key(guarded: Running, reading: Running) -> None:
+    assert set(guarded.send("GET", "/openapi.json").json["components"]["securitySchemes"]) == {"bearer", "header"}
+    assert "securitySchemes" not in reading.send("GET", "/openapi.json").json["components"]
+
+
+def test_pages_of_other_origins_are_turned_away_unless_allowed(guarded: Running, reading: Running) -> None:
+    for server, headers in ((guarded, key(READ)), (reading, {})):
+        assert server.send("GET", QUERY, None, {**headers, "Origin": "http://evil.example"}).status == 403
+    friend = guarded.send("GET", QUERY, None, {**key(READ), "Origin": "http://friend.example"})
+    assert friend.headers["access-control-allow-origin"] == "http://friend.example"
+    own = reading.send("GET", QUERY, None, {"Origin": reading.url})
+    assert own.status == 200
+    assert "access-control-allow-origin" not in own.headers
+
+
+def test_a_server_without_keys_answers_to_its_own_names_only(reading: Running) -> None:
+    assert reading.send("GET", QUERY, None, {"Host": "evil.example"}).error["code"] == "foreign_host"
+    assert reading.send("GET", QUERY, None, {"Host": f"localhost:{reading.port}"}).status == 200
+
+
+def test_elsewhere_only_with_keys() -> None:
+    with pytest.raises(UnseenError, match="needs keys: give --api-key-file"):
+        ServerSettings(host="0.0.0.0")
+    assert ServerSettings(host="0.0.0.0", keys=Keys((READ,), ())).host == "0.0.0.0"
+    assert [is_loopback(host) for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost")] == [True] * 4
+    assert [is_loopback(host) for host in ("0.0.0.0", "192.168.0.1", "example.org", "::")] == [False] * 4
+
+
+def test_key_files(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text(f"# ours\nread {READ}\n\nwrite   {WRITE}\n")
+    file.chmod(0o600)
+    keys = read_keys(file)
+    assert keys == Keys((READ,), (WRITE,))
+    assert READ not in repr(keys)
+    assert [keys.right_of(k) for k in (READ, WRITE, "")] == ["read", "write", None]
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "problem"),
+    [
+        ("", 0o600, "no key in it"),
+        ("admin abc", 0o600, "line 1: write `read KEY`"),
+        ("read short", 0o600, "shorter than 16"),
+        (f"read {READ}", 0o644, "chmod 600"),
+    ],
+)
+def test_bad_key_files_are_refused(tmp_path: Path, text: str, mode: int, problem: str) -> None:
+    file = tmp_path / "keys"
+    file.write_text(text)
+    file.chmod(mode)
+    with pytest.raises(UnseenError, match=problem):
+        read_keys(file)
+
+
+def test_the_log_has_one_line_a_request_and_no_key(guarded: Running, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="unseen.server"):
+        guarded.send("GET", QUERY, None, key(WRITE))
+        guarded.send("GET", QUERY, None, key("wrong-key-0123456789"))
+        for _ in range(200):  # a line is written after its answer was sent
+            if len(caplog.records) >= 2:
+                break
+            time.sleep(0.01)
+    lines = [json.loads(record.getMessage()) for record in caplog.records if record.name == "unseen.server"]
+    assert [(line["path"], line["status"], line["key"]) for line in lines] == [
+        ("/query", 200, "write"),
+        ("/query", 401, "-"),
+    ]
+    assert WRITE not in caplog.text
+    assert "wrong-key" not in caplog.text
