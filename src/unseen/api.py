@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
 METHODS = ("edge-type", "exact")
 DEFAULT_METHOD = "edge-type"
+"""What answers where no model is shipped."""
 DEFAULT_TOP = 10
 
 _SPARQL = re.compile(
@@ -166,17 +167,22 @@ def ask(
     graph: KnowledgeGraph,
     question: str | Query,
     *,
-    method: str = DEFAULT_METHOD,
+    method: str | None = None,
     top: int | None = None,
     explain: bool = False,
     predicted_only: bool = False,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): what the graph says, then what it implies.
 
-    `top` is how many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
+    `method` is a name (`edge-type`, `exact`), a model or a run folder; `default_method()` unless given. `top` is how
+    many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
     """
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
-    return ask_all(graph, [bound], None if method == "exact" else open_method(method), method)[0]
+    name = method or default_method()
+    opened = None if name == "exact" else open_method(name)
+    if opened is not None:
+        check_memory(opened, graph)
+    return ask_all(graph, [bound], opened, name)[0]
 
 
 def prepare(
@@ -293,8 +299,22 @@ class _Asking:
         return Answer(rank, name(entity), known, probability, likeliest, key=key)
 
 
+def default_method() -> str:
+    """What answers where no method is named: the model that is shipped, or the edge-type heuristic without one."""
+    if not _ships_models():
+        return DEFAULT_METHOD
+    from unseen.training.models import default_model
+
+    return default_model() or DEFAULT_METHOD
+
+
+def _ships_models() -> bool:
+    """Whether there is anything to look for; spares importing torch only to find nothing."""
+    return (resources.files("unseen.data") / "models").is_dir()
+
+
 def open_method(name: str) -> Method:
-    """A method by name, or the one that a run folder has trained."""
+    """A method by name, a shipped model, or what the folder of a model or a run holds."""
     if name == "edge-type":
         from unseen.methods.edge_type import EdgeType  # torch takes seconds to import
 
@@ -303,11 +323,23 @@ def open_method(name: str) -> Method:
         from unseen.methods.exact import Exact
 
         return Exact()
-    if Path(name).is_dir():
-        from unseen.training.run_folder import open_method as open_run
+    from unseen.training.models import open_model, shipped_models
 
-        return open_run(name)
-    raise UnknownMethod("method", name, (*METHODS, "a run folder"))
+    shipped = [model.name for model in shipped_models()]
+    if name == "default" and not shipped:
+        raise UnseenError("no model is shipped with this version: name a method, or a folder of `unseen pretrain`")
+    if name == "default" or name in shipped or Path(name).is_dir():
+        return open_model(name)
+    raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder"))
+
+
+def check_memory(method: Method, graph: KnowledgeGraph) -> None:
+    """Refuse a graph that is too large for the zero-shot model on this machine."""
+    from unseen.methods.zero_shot import ZeroShot, footprint
+
+    inner = getattr(method, "method", method)
+    if isinstance(inner, ZeroShot):
+        footprint.check_memory(graph, inner.architecture)
 
 
 def _largest(values: NDArray[np.floating], count: int) -> NDArray[np.intp]:

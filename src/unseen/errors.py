@@ -54,7 +54,7 @@ class MalformedLine(GraphError):
 
 
 class TooLarge(GraphError):
-    """More ids than int32 columns can hold."""
+    """More ids than int32 columns can hold, or more memory than the machine has."""
 
 
 class DatasetError(UnseenError):

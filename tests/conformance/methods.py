@@ -62,6 +62,23 @@ def gnn_qe(*, known_facts: bool = True) -> Answerer:
     return GnnQe(RELATION_NAMES, shape, answering=Answering(known_facts)).eval()
 
 
+def zero_shot(*, known_facts: bool = True) -> Answerer:
+    """An untrained model with the same random weights each time."""
+    import torch
+
+    from unseen.methods.gnn_qe import Answering
+    from unseen.methods.zero_shot import Architecture, ZeroShot
+
+    torch.manual_seed(0)
+    shape = Architecture(dim=4, num_layers=2, relation_layers=2, hidden_dim=4)
+    return ZeroShot(shape, answering=Answering(known_facts)).eval()
+
+
+def reloaded_zero_shot(method: Answerer, folder: Path) -> Answerer:
+    """The same for the zero-shot model."""
+    return reloaded_weights(method, folder, zero_shot(known_facts=method.answering.known_facts))
+
+
 def nodepiece_qe(layers: int = 0, known_facts: bool = True, anchors: bool = False) -> Answerer:
     """An untrained model with the same random weights each time."""
     import torch
@@ -120,6 +137,13 @@ METHODS = [
     MethodCase("calibrated probabilities", lambda: Estimated(calibrated())),
     MethodCase("gnn-qe", lambda: gnn_qe(known_facts=False), knows_new_relations=False, reload=reloaded_weights),
     MethodCase("gnn-qe with known facts", gnn_qe, knows_new_relations=False, reload=reloaded_weights),
+    MethodCase("zero-shot", zero_shot, reload=reloaded_zero_shot),
+    MethodCase(  # untrained, and without known facts: which answer is best is nothing that it promises
+        "zero-shot without known facts",
+        lambda: zero_shot(known_facts=False),
+        knows_new_relations=False,
+        reload=reloaded_zero_shot,
+    ),
     MethodCase("cqd-beam", cqd_beam),
     MethodCase("cqd-beam, calibrated", lambda: cqd_beam(scale="calibrated", logic="goedel")),
     MethodCase("cqd-beam, softmax", lambda: cqd_beam(scale="softmax", negation=2.0, heads="any")),

@@ -36,6 +36,7 @@ TINY = SHARED | {"types": TYPES}
 LINKS = SHARED | {"tokens": 3, "negatives": 5, "learning_rate": 0.01}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "gnn-qe": ("gnn-qe", TINY),
+    "zero-shot": ("zero-shot", TINY | {"relation_layers": 2}),
     "nodepiece-qe": ("nodepiece-qe", LINKS | {"average": 0.9}),
     "nodepiece-qe with gnn": ("nodepiece-qe", LINKS | {"gnn": True, "dropout": 0.2, "hidden_targets": 0.5}),
     "nodepiece-qe with anchors": ("nodepiece-qe", LINKS | {"anchors": 6, "anchors_per_node": 2, "negatives": 0}),

@@ -22,8 +22,17 @@ def ask(
     ],
     top: Annotated[int | None, typer.Option(help="How many answers to show: 10, or what a SPARQL LIMIT says.")] = None,
     method: Annotated[
-        str, typer.Option(help="edge-type (predicts), exact (only known), or a run folder.")
-    ] = "edge-type",
+        str | None,
+        typer.Option(
+            help="edge-type (predicts), exact (only known), a model or a run folder; "
+            "by default the shipped model, or edge-type if there is none.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|RUN", help="The model to ask: see `unseen models`.", show_default=False),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show why: a proof, or the likeliest bindings.")] = False,
     predicted: Annotated[bool, typer.Option("--predicted", help="Show predicted answers only.")] = False,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
@@ -44,9 +53,11 @@ def ask(
 
     if len(arguments) < 2:
         raise typer.BadParameter("give at least one graph, then the question", param_hint="GRAPH... QUESTION")
+    if method is not None and model is not None:
+        raise typer.BadParameter("give one of the two: a model is a method too", param_hint="--method, --model")
     *sources, question = arguments
     graph = read(sources, literals=literals, skip_errors=skip_errors)
-    answers = api.ask(graph, question, method=method, top=top, explain=explain, predicted_only=predicted)
+    answers = api.ask(graph, question, method=model or method, top=top, explain=explain, predicted_only=predicted)
     if as_json:
         write_json(answers.as_json())
     else:

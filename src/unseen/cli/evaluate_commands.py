@@ -21,11 +21,23 @@ SPLITS = ("train", "valid", "test")
 
 def evaluate(
     method: Annotated[
-        str, typer.Argument(metavar="METHOD_OR_RUN", help="edge-type, exact, or the folder of a training run.")
+        str,
+        typer.Argument(
+            metavar="[METHOD_OR_RUN]", help="edge-type, exact, a model, or the folder of a run; not beside --model."
+        ),
     ],
     dataset: Annotated[
-        Path, typer.Argument(metavar="DATASET", help="A dataset folder, or a published archive, folder or .npz file.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="DATASET",
+            help="A dataset folder, or a published archive, folder or .npz file.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|RUN", help="The model to measure: see `unseen models`.", show_default=False),
+    ] = None,
     split: Annotated[str, typer.Option(help="Whose queries to ask: train, valid or test.")] = "test",
     types: Annotated[
         str | None, typer.Option(help="Query types, separated by commas; all by default.", show_default=False)
@@ -55,12 +67,14 @@ def evaluate(
     Examples:
       unseen evaluate edge-type fb15k-237-175 --limit 2000
       unseen evaluate edge-type 175.npz --types 1p,2p,2i --full --json result.json
+      unseen evaluate --model default 175.npz --limit 2000
     """
     from unseen.api import open_method
     from unseen.errors import EvaluationError
     from unseen.evaluation.evaluator import Options
     from unseen.graph.files.atomic_file import check_target
 
+    method, path = _named(method, dataset, model)
     if split not in SPLITS:
         raise EvaluationError(f"there is no split {split}; there are {', '.join(SPLITS)}")
     names = tuple(name.strip() for name in types.split(",")) if types else None
@@ -68,11 +82,22 @@ def evaluate(
     if json_file not in (None, Path("-")):
         check_target(json_file)
     answerer = open_method(method)
-    result = _measured(method, answerer, dataset, split, Options(names, limit, seed, batch_size, *extras))
+    result = _measured(method, answerer, path, split, Options(names, limit, seed, batch_size, *extras))
     if json_file is not None:
         _write(result, json_file)
     if json_file != Path("-"):
         _show(result)
+
+
+def _named(first: str, second: str | None, model: str | None) -> tuple[str, Path]:
+    """The method and the dataset, whichever way they were named."""
+    if model is not None:
+        if second is not None:
+            raise typer.BadParameter("give a method or --model, not both", param_hint="--model")
+        return model, Path(first)
+    if second is None:
+        raise typer.BadParameter("give the method, then the dataset", param_hint="METHOD_OR_RUN DATASET")
+    return first, Path(second)
 
 
 def report(

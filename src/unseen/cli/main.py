@@ -16,6 +16,8 @@ from unseen.cli import (
     doctor,
     evaluate_commands,
     graph,
+    models_commands,
+    pretrain,
     sample_commands,
     serve,
     train_commands,
@@ -42,6 +44,8 @@ app.command("sample")(sample_commands.sample)
 app.command("evaluate")(evaluate_commands.evaluate)
 app.command("report")(evaluate_commands.report)
 app.add_typer(train_commands.app, name="train")
+app.command("pretrain")(pretrain.pretrain_command())
+app.add_typer(models_commands.app, name="models")
 app.command("tune")(tune_commands.tune)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)

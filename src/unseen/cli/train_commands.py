@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from unseen.training.config import CONFIGS
+from unseen.training.config import CONFIGS, TrainingConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,18 +35,29 @@ ARGUMENTS = {
 }
 
 
+FROM = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="MODEL", help="Begin with a model: `default`, its folder, or a run.", show_default=False
+    ),
+]
+"""Only for models that know no relation by name."""
+
+
 def train_command(method: str) -> Callable[..., None]:
     """The command that trains a method: its parameters are those all methods share, then one for each setting."""
 
     def command(
         dataset: Path, output: Path, resume: bool, config: Path | None, minutes: float | None, **flags: Any
     ) -> None:
+        start = flags.pop("start", None)
         given = {name: value for name, value in flags.items() if value is not None}
-        _train(method, dataset, output, config, given, resume=resume, minutes=minutes)
+        _train(method, dataset, output, config, given, resume=resume, minutes=minutes, start=start)
 
-    shared = [_parameter(name, kind) for name, kind in ARGUMENTS.items()]
+    arguments = ARGUMENTS | ({"start": FROM} if method == "zero-shot" else {})
+    shared = [_parameter(name, kind) for name, kind in arguments.items()]
     hints = get_type_hints(CONFIGS[method])
-    settings = [_setting(each, hints[each.name]) for each in fields(CONFIGS[method])]
+    settings = [setting_flag(each, hints[each.name]) for each in fields(CONFIGS[method])]
     command.__signature__ = inspect.Signature([*shared, *settings])  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*shared, *settings]}
     command.__doc__ = _HELP.format(method=method, more=_MORE.get(method, ""))
@@ -64,6 +75,8 @@ Examples:
 """
 
 _MORE = {
+    "zero-shot": """
+  unseen train zero-shot 175.npz --from default -o runs/tuned""",
     "nodepiece-qe": """
   unseen train nodepiece-qe 175.npz -o runs/gnn --gnn --recipe large-batch
   unseen train nodepiece-qe wikikg -o runs/large --anchors 20000 --dim 100 --share-negatives""",
@@ -76,7 +89,7 @@ def _parameter(name: str, kind: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-def _setting(each: Field[Any], kind: Any) -> inspect.Parameter:
+def setting_flag(each: Field[Any], kind: Any) -> inspect.Parameter:
     """A flag for a setting; left out, the file or the default decides. Lists are written with commas."""
     shown = ",".join(each.default) if isinstance(each.default, tuple) else str(each.default).lower()
     about = f"{each.metadata['help']} [dim]\\[default: {shown or 'none'}][/dim]"
@@ -85,31 +98,30 @@ def _setting(each: Field[Any], kind: Any) -> inspect.Parameter:
     return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-def _train(
-    method: str, path: Path, output: Path, config: Path | None, flags: dict[str, Any], *, resume: bool, minutes: Any
-) -> None:
+def _train(method: str, path: Path, output: Path, config: Path | None, flags: dict[str, Any], **how: Any) -> None:
     from unseen.cli.console import note
     from unseen.cli.evaluate_commands import open_dataset
     from unseen.cli.train_display import training_display
     from unseen.training.session import read_settings, train
 
-    settings = read_settings(config, _with_lists(method, flags))
+    settings = read_settings(config, with_lists(CONFIGS[method], flags))
     dataset = open_dataset(path)
     with training_display() as report:
-        outcome = train(method, dataset, output, settings, resume=resume, minutes=minutes, report=report)
-    note(_summary(outcome, output))
+        outcome = train(method, dataset, output, settings, **how, report=report)
+    note(summary(outcome, output))
 
 
-def _with_lists(method: str, flags: dict[str, Any]) -> dict[str, Any]:
+def with_lists(kind: type[TrainingConfig], flags: dict[str, Any]) -> dict[str, Any]:
     """Flags as settings: what is a list there was written with commas."""
-    hints = get_type_hints(CONFIGS[method])
+    hints = get_type_hints(kind)
     return {
         name: tuple(part.strip() for part in value.split(",")) if get_args(hints[name]) else value
         for name, value in flags.items()
     }
 
 
-def _summary(outcome: Outcome, output: Path) -> str:
+def summary(outcome: Outcome, output: Path) -> str:
+    """How a run ended, in one line."""
     progress = outcome.progress
     best = "" if progress.best_score is None else f"; best {progress.best_score:.4f} at step {progress.best_step:,}"
     more = "" if outcome.is_complete else "; go on with --resume"

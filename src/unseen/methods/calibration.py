@@ -212,6 +212,15 @@ def log_loss(curve: Curve, seen: Frequencies) -> float:
     return float(-(seen.true * np.log(p) + (seen.counts - seen.true) * np.log1p(-p)).sum())
 
 
+def calibration_error(curve: Curve, seen: Frequencies, bins: int = 10) -> dict[str, float]:
+    """How a curve fits what was seen: the expected calibration error, and expected and true numbers of answers."""
+    p = curve(torch.from_numpy(_CENTRES).sigmoid()).numpy()
+    places = np.minimum((p * bins).astype(np.int64), bins - 1)
+    expected, true = (np.bincount(places, weights, bins) for weights in (seen.counts * p, seen.true))
+    error = float(np.abs(expected - true).sum() / max(1.0, seen.counts.sum()))
+    return {"error": error, "expected": float(expected.sum()), "true": float(true.sum())}
+
+
 def isotonic(seen: Frequencies) -> Curve:
     """Pool adjacent violators over the bins; a knot at the mean of each pool. One pass."""
     pools: list[list[float]] = []  # [answers, entities, summed logits]

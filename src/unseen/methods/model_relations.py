@@ -37,6 +37,11 @@ class ModelRelations:
             )
         return cls(_by_directed_id(numbers), graph.vocabulary.relations.name)
 
+    @classmethod
+    def every(cls, graph: KnowledgeGraph) -> ModelRelations:
+        """The graph's own numbers, for a model that knows no relation by name and therefore any."""
+        return cls(np.arange(graph.vocabulary.num_directed_relations), graph.vocabulary.relations.name)
+
     @property
     def forwards(self) -> Ids:
         """The model's directed id of each relation of the graph read forwards; -1 where it has none."""

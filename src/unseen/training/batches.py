@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.query_table import QueryTable
     from unseen.logic.algebra import Query
-    from unseen.methods.gnn_qe import GnnQe
+    from unseen.methods.gnn_qe.neural_projector import NeuralProjector
     from unseen.training.config import GnnQeConfig
     from unseen.training.distributed import Workers
 
@@ -96,12 +96,12 @@ class Batches:
 class QuerySource:
     """A `BatchSource` of mixed queries on the training graph."""
 
-    method: GnnQe
+    method: NeuralProjector
     dataset: Dataset
     batches: Batches
 
     @classmethod
-    def of(cls, method: GnnQe, dataset: Dataset, config: GnnQeConfig) -> QuerySource:
+    def of(cls, method: NeuralProjector, dataset: Dataset, config: GnnQeConfig) -> QuerySource:
         """The queries that the settings ask for."""
         weights, size = parsed_weights(config.type_weights), config.batch_size
         tables = dataset.tables["train"]

@@ -46,7 +46,7 @@ class Progress:
 
 def save_weights(path: Path, model: nn.Module) -> None:
     """The model's weights, alone."""
-    _write(path, {name: tensor.detach() for name, tensor in model.state_dict().items()})
+    write_tensors(path, {name: tensor.detach() for name, tensor in model.state_dict().items()})
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
@@ -62,7 +62,7 @@ def save_checkpoint(folder: Path, progress: Progress, model: nn.Module, optimize
     stem = f"last-{progress.step:08d}"
     names = {"weights": f"{stem}.weights.safetensors", "optimizer": f"{stem}.optimizer.safetensors"}
     save_weights(folder / names["weights"], model)
-    _write(folder / names["optimizer"], _optimizer_tensors(model, optimizer))
+    write_tensors(folder / names["optimizer"], _optimizer_tensors(model, optimizer))
     write_json(folder / "last.json", asdict(progress) | names)
     for old in folder.glob("last-*.safetensors"):
         if old.name not in names.values():
@@ -113,7 +113,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     return tensors
 
 
-def _write(path: Path, tensors: Mapping[str, Tensor]) -> None:
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """A safetensors file, whole or not at all."""
     content = save({name: tensor.contiguous().cpu() for name, tensor in tensors.items()})
     try:
         with replacing(path) as stream:

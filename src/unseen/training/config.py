@@ -116,6 +116,46 @@ class GnnQeConfig(TrainingConfig):
 
 
 @dataclass(frozen=True)
+class ZeroShotConfig(GnnQeConfig):
+    """Settings of the zero-shot model: those of GNN-QE, and the network over relations; the shape is the published."""
+
+    layers: int = setting(6, "Layers of the network in each projection.", POSITIVE)
+    relation_layers: int = setting(6, "Layers of the network over the graph of relations.", POSITIVE)
+    dim: int = setting(64, "Width of both networks.", POSITIVE)
+    relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
+    learning_rate: float = setting(1e-3, "Of Adam.", POSITIVE)
+    clip_norm: float = setting(1.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
+
+
+@dataclass(frozen=True)
+class PretrainingConfig(ZeroShotConfig):
+    """Settings of pre-training: those of the zero-shot model, and how worlds are cut out of graphs."""
+
+    batch_size: int = setting(32, "Queries in a step, all on one world.", POSITIVE)
+    schedule: str = setting(
+        "cosine", "How it falls to zero: constant, linear, cosine.", one_of("constant", "linear", "cosine")
+    )
+    warmup: int = setting(200, "Steps in which it rises from zero.", NOT_NEGATIVE)
+    validation_queries: int = setting(50, "Queries a type and graph in a validation, always the same ones.", POSITIVE)
+    validation_types: tuple[str, ...] = setting(
+        ("1p", "2p", "2i", "pi", "2in", "pin"), "Types of queries in a validation."
+    )
+    calibration_queries: int = setting(
+        200, "Queries a type and graph that probabilities are fitted to at the end; 0 is none.", NOT_NEGATIVE
+    )
+    worlds_at_once: int = setting(4, "Worlds that take turns, step by step.", POSITIVE)
+    steps_per_world: int = setting(32, "Steps in each world before it is replaced.", POSITIVE)
+    smallest_world: int = setting(2_000, "Edges of the smallest worlds, about.", POSITIVE)
+    largest_world: int = setting(100_000, "Edges of the largest worlds.", POSITIVE)
+    queries_per_type: int = setting(400, "Most queries of a type that a world is asked.", POSITIVE)
+    whole_worlds: float = setting(0.3, "Share of the worlds in which no edge is hidden beforehand.", SHARE)
+    hidden_share: float = setting(0.4, "In the others, the largest share of all edges that is hidden.", SHARE)
+    rare_relations: float = setting(0.3, "And the largest share of relations that keep a handful of edges.", SHARE)
+    held_out: float = setting(0.1, "Share of entities and relations set aside for validation.", BELOW_ONE)
+    sampler_threads: int = setting(0, "Threads that make worlds; 0 is all cores but one, at most 8.", NOT_NEGATIVE)
+
+
+@dataclass(frozen=True)
 class NodePieceQeConfig(TrainingConfig):
     """Settings of NodePiece-QE; defaults are the paper's for the ratio 175, `recipes` has those of the others."""
 
@@ -161,11 +201,21 @@ class NodePieceQeConfig(TrainingConfig):
     )
 
 
-CONFIGS: dict[str, type[TrainingConfig]] = {"gnn-qe": GnnQeConfig, "nodepiece-qe": NodePieceQeConfig}
+CONFIGS: dict[str, type[TrainingConfig]] = {
+    "gnn-qe": GnnQeConfig,
+    "nodepiece-qe": NodePieceQeConfig,
+    "zero-shot": ZeroShotConfig,
+}
 """The settings of each trainable method, by its name."""
 
+PRETRAINING = "pretraining"
+RUNS: dict[str, type[TrainingConfig]] = CONFIGS | {PRETRAINING: PretrainingConfig}
+"""The settings of everything that a run folder can be of."""
+
 FIXED = (
-    *("layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
+    *("layers", "relation_layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
+    *("worlds_at_once", "steps_per_world", "smallest_world", "largest_world", "queries_per_type", "held_out"),
+    *("whole_worlds", "hidden_share", "rare_relations"),
     *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer"),
 )
 """What cannot change when a run is resumed."""

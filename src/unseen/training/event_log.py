@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
-    from unseen.evaluation.results import Result
     from unseen.training.checkpoint import Progress
     from unseen.training.config import TrainingConfig
     from unseen.training.run_folder import RunFolder
+    from unseen.training.validation import Measured
 
 
 class EventLog:
@@ -65,20 +65,11 @@ class EventLog:
         self._losses, self._since = [], progress.seconds
         self._say("train", **values)
 
-    def validation(self, progress: Progress, result: Result, score: float, seconds: float) -> None:
+    def validation(self, progress: Progress, found: Measured, seconds: float) -> None:
         """What a validation found: averages, and one number a type."""
-        metric = self.config.validation_metric
-        averages = {
-            f"{group}_{name}": values[name]
-            for group, values in result.averages.items()
-            for name in ("mrr", "hits_at_10")
-            if name in values
-        }
-        types = {name: each.value(metric) for name, each in result.types.items()}
         is_best = progress.best_step == progress.step
-        self._say(
-            "validation", step=progress.step, score=score, is_best=is_best, **averages, types=types, duration=seconds
-        )
+        numbers = {**found.averages, "types": dict(found.types), **found.more}
+        self._say("validation", step=progress.step, score=found.score, is_best=is_best, **numbers, duration=seconds)
 
     def end(self, progress: Progress, reason: str) -> None:
         """The run stops."""

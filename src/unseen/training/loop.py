@@ -17,24 +17,32 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from unseen.evaluation.evaluator import Options, evaluate
 from unseen.training.averaging import WeightAverage
 from unseen.training.batches import seed_of
-from unseen.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights, write_json
+from unseen.training.checkpoint import (
+    Progress,
+    load_checkpoint,
+    load_weights,
+    save_checkpoint,
+    save_weights,
+    write_json,
+)
 from unseen.training.distributed import Workers
-from unseen.training.errors import ConfigError, Diverged
+from unseen.training.errors import Diverged
 from unseen.training.event_log import EventLog
 from unseen.training.interrupts import StopWish, catching_interrupts
 from unseen.training.randomness import seeded
 from unseen.training.schedule import learning_rate
 from unseen.training.trainable import batch_source
+from unseen.training.validation import Validation
 
 if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
-    from unseen.evaluation.results import Result
+    from unseen.training.batches import BatchSource
     from unseen.training.config import TrainingConfig
     from unseen.training.run_folder import RunFolder
     from unseen.training.trainable import Trainable
+    from unseen.training.validation import Measured
 
 Report = Callable[[str, dict[str, Any]], None]
 """Called with an event (`train`, `validation`, …) and its values."""
@@ -53,23 +61,35 @@ class Outcome:
         return self.reason in ("finished", "patience")
 
 
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a run learns from, and what it is measured by."""
+
+    source: BatchSource
+    validation: Validation
+
+    @classmethod
+    def of(cls, method: Trainable, dataset: Dataset, config: TrainingConfig) -> Material:
+        """The training and the validation queries of a dataset."""
+        return cls(batch_source(method, dataset, config), Validation([dataset], config))
+
+
 class Trainer:
-    """One run of one method on one dataset, from its last checkpoint on."""
+    """One run of one method on what it learns from, from its last checkpoint on."""
 
     def __init__(
         self,
         method: Trainable,
-        dataset: Dataset,
+        material: Material,
         config: TrainingConfig,
         folder: RunFolder,
         workers: Workers | None = None,
         report: Report | None = None,
     ) -> None:
-        self.method, self.dataset, self.config, self.folder = method, dataset, config, folder
+        self.method, self.config, self.folder = method, config, folder
         self.workers = workers or Workers()
         self.log = EventLog(folder, config, self.workers.is_first, report)
-        self.source = batch_source(method, dataset, config)
-        self.validation = _validation_options(dataset, config)
+        self.source, self.validation = material.source, material.validation
         fused = method.device.type == "cuda"
         self.optimizer = torch.optim.AdamW(method.parameters(), weight_decay=config.weight_decay, fused=fused)
         self.average = WeightAverage(self.optimizer, config.average)
@@ -78,11 +98,19 @@ class Trainer:
     def run(self, minutes: float | None = None) -> Outcome:
         """Train until the last step, a wish to stop, or the end of the time; always leaves a checkpoint."""
         self.log.start(self.progress, self.method)
+        self._begin_from_start()
         with catching_interrupts() as wish:
             reason = self._steps(wish, math.inf if minutes is None else time.monotonic() + 60 * minutes)
         self._save()
         self.log.end(self.progress, reason)
         return Outcome(self.progress, reason)
+
+    def _begin_from_start(self) -> None:
+        """Before the first step of a run that begins with given weights: these are the best until others are better."""
+        path = self.folder.start_path
+        if self.progress.step == 0 and path.exists():
+            load_weights(path, self.method)
+            self._validate()
 
     def _steps(self, wish: StopWish, deadline: float) -> str:
         prepared = self._prepared(self.progress.step)
@@ -137,7 +165,7 @@ class Trainer:
 
     def _validate(self) -> None:
         """Measure on the fixed sample; keep the weights if they are the best so far."""
-        if not self.dataset.tables["valid"]:
+        if not self.validation:
             return
         self.method.eval()
         with self.average.shown():
@@ -147,14 +175,13 @@ class Trainer:
     def _validate_shown(self) -> None:
         begin = time.monotonic()
         values = torch.zeros(1, dtype=torch.float64, device=self.method.device)
-        result: Result | None = None
+        measured: Measured | None = None
         if self.workers.is_first:
-            result = evaluate(self.method, self.dataset, "valid", self.validation)
-            values += validation_score(result, self.config.validation_metric)
-        score = float(self.workers.add_up(values))
-        self._keep_if_best(score)
-        if result is not None:
-            self.log.validation(self.progress, result, score, time.monotonic() - begin)
+            measured = self.validation.measure(self.method)
+            values += measured.score
+        self._keep_if_best(float(self.workers.add_up(values)))
+        if measured is not None:
+            self.log.validation(self.progress, measured, time.monotonic() - begin)
 
     def _keep_if_best(self, score: float) -> None:
         before, step = self.progress, self.progress.step
@@ -177,18 +204,3 @@ class Trainer:
             write_json(path, {"step": step, "batch": self.source.to_json(step)})
         self._save()
         raise Diverged(step, path)
-
-
-def _validation_options(dataset: Dataset, config: TrainingConfig) -> Options:
-    """What is measured in a validation; a type that the dataset does not have is an error, before anything is run."""
-    there = dataset.tables["valid"]
-    missing = [name for name in config.validation_types if there and name not in there]
-    if missing:
-        raise ConfigError(f"validation_types: the dataset has no validation queries of type {missing[0]}")
-    return Options(types=config.validation_types or None, limit=config.validation_queries)
-
-
-def validation_score(result: Result, metric: str) -> float:
-    """The mean of a metric over all types that were measured."""
-    values = [value for each in result.types.values() if (value := each.value(metric)) is not None]
-    return sum(values) / max(1, len(values))

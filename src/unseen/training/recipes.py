@@ -48,6 +48,16 @@ WITH_GNN = {
     300: Row(20, 200, 4000, 0.5, 3),
     550: Row(10, 400, 4000, 1.0, 3),
 }
+FINE_TUNING: dict[str, Any] = {
+    "steps": 1000,
+    "learning_rate": 3e-4,
+    "schedule": "cosine",
+    "warmup": 50,
+    "average": 0.99,
+    "validate_every": 100,
+}
+"""For a model that has learned from other graphs already: minutes, and small steps."""
+
 PAPER_BATCH = 256
 """Triples in a batch; an epoch shows each triple once."""
 

@@ -4,6 +4,7 @@
 | --- | --- |
 | `config.toml` | the settings as run |
 | `run.json` | method, dataset, relation names, versions, commit, machine |
+| `start.safetensors` | the weights that a fine-tuned model began with |
 | `anchors.json` | names of the anchors among a model's tokens, if it has any |
 | `metrics.jsonl` | one JSON line per event: `start`, `train`, `validation`, `end` |
 | `best.safetensors`, `last*` | see `checkpoint` |
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.graph.files.atomic_file import replacing
 from unseen.training.checkpoint import load_weights, read_json, write_json
-from unseen.training.config import CONFIGS, TrainingConfig, from_mapping, read_toml, write_toml
+from unseen.training.config import RUNS, TrainingConfig, from_mapping, read_toml, write_toml
 from unseen.training.errors import RunFolderError
 
 if TYPE_CHECKING:
@@ -44,17 +45,30 @@ class RunFolder:
 
     @classmethod
     def create(
-        cls, path: str | Path, method: str, config: TrainingConfig, dataset: Dataset, anchor_names: Sequence[str] = ()
+        cls,
+        path: str | Path,
+        method: str,
+        config: TrainingConfig,
+        dataset: Dataset,
+        anchor_names: Sequence[str] = (),
+        start: str | None = None,
     ) -> RunFolder:
         """A new folder, or an empty one, with the settings and the origin of a run."""
+        begun = {} if start is None else {"start": start}
+        folder = cls.begin(path, config, {"method": method, **_about(dataset), **begun})
+        if anchor_names:
+            write_json(folder.path / "anchors.json", {"anchors": list(anchor_names)})
+        return folder
+
+    @classmethod
+    def begin(cls, path: str | Path, config: TrainingConfig, about: dict[str, Any]) -> RunFolder:
+        """The same for whatever it learns from: `about` has the method, the dataset's name and the relations."""
         folder = cls(Path(path))
         if folder.path.exists() and any(folder.path.iterdir()):
             raise RunFolderError("is there already; go on with --resume, or name another folder", path=folder.path)
         folder.path.mkdir(parents=True, exist_ok=True)
         write_toml(config, folder.path / "config.toml")
-        if anchor_names:
-            write_json(folder.path / "anchors.json", {"anchors": list(anchor_names)})
-        write_json(folder.path / "run.json", _origin(method, dataset))
+        write_json(folder.path / "run.json", about | _origin())
         return folder
 
     @classmethod
@@ -74,7 +88,7 @@ class RunFolder:
     def method(self) -> str:
         """The name of the method."""
         name = self.origin.get("method")
-        if name not in CONFIGS:
+        if name not in RUNS:
             raise RunFolderError(f"was written by a method that is not known here: {name!r}", path=self.path)
         return str(name)
 
@@ -82,7 +96,7 @@ class RunFolder:
     def config(self) -> TrainingConfig:
         """The settings as run."""
         path = self.path / "config.toml"
-        return from_mapping(CONFIGS[self.method], read_toml(path), str(path))
+        return from_mapping(RUNS[self.method], read_toml(path), str(path))
 
     @property
     def relation_names(self) -> tuple[str, ...]:
@@ -94,6 +108,11 @@ class RunFolder:
         """The anchors among the model's tokens, in its order."""
         path = self.path / "anchors.json"
         return tuple(read_json(path)["anchors"]) if path.exists() else ()
+
+    @property
+    def start_path(self) -> Path:
+        """The weights that a run begins with, where it does not begin with random ones."""
+        return self.path / "start.safetensors"
 
     def weights_path(self, which: str = "best") -> Path:
         """The file of the best weights, or of the last ones if there are no best or they are asked for."""
@@ -159,12 +178,16 @@ def _parsed(line: str) -> dict[str, Any] | None:
     return event if isinstance(event, dict) else None
 
 
-def _origin(method: str, dataset: Dataset) -> dict[str, Any]:
+def _about(dataset: Dataset) -> dict[str, Any]:
     return {
-        "method": method,
         "dataset": dataset.name,
         "dataset_manifest": {key: value for key, value in dataset.manifest.items() if _is_short(value)},
         "relations": relation_keys(dataset),
+    }
+
+
+def _origin() -> dict[str, Any]:
+    return {
         "command": sys.argv,
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
         "commit": _commit(),

@@ -18,12 +18,13 @@ import torch
 
 from unseen.errors import UnknownMethod
 from unseen.training.calibrating import fit_calibration
-from unseen.training.checkpoint import load_weights, write_json
+from unseen.training.checkpoint import load_weights, write_json, write_tensors
 from unseen.training.config import CONFIGS, from_mapping, read_toml, resumed, write_toml
 from unseen.training.distributed import Workers
+from unseen.training.errors import ConfigError
 from unseen.training.link_batches import choose_anchors
-from unseen.training.loop import Trainer
-from unseen.training.recipes import completed
+from unseen.training.loop import Material, Trainer
+from unseen.training.recipes import FINE_TUNING, completed
 from unseen.training.run_folder import RunFolder
 from unseen.training.trainable import chosen_device, make_method
 
@@ -45,22 +46,31 @@ def train(  # noqa: PLR0913  # the last three say how, not what
     resume: bool = False,
     minutes: float | None = None,
     report: Report | None = None,
+    start: str | Path | None = None,
 ) -> Outcome:
     """Train a method on a dataset into a run folder, or go on with one; with `minutes` at most for that long.
 
     With `resume`, a folder that is not there yet is begun, so that the same call can be repeated until all is done.
+    `start` names a zero-shot model to begin with: it is validated first, and stays the best until it is surpassed.
     """
     wanted, folder_path = settings or {}, Path(path)
     workers = Workers.joined(_wanted_device(wanted, folder_path))
     try:
-        folder = open_folder(method, dataset, folder_path, wanted, resume=resume, workers=workers)
+        folder = open_folder(method, dataset, folder_path, wanted, resume=resume, workers=workers, start=start)
         return _run(dataset, folder, workers, minutes, report)
     finally:
         workers.leave()
 
 
-def open_folder(
-    method: str, dataset: Dataset, path: Path, settings: Mapping[str, Any], *, resume: bool, workers: Workers
+def open_folder(  # noqa: PLR0913  # as `train`
+    method: str,
+    dataset: Dataset,
+    path: Path,
+    settings: Mapping[str, Any],
+    *,
+    resume: bool,
+    workers: Workers,
+    start: str | Path | None = None,
 ) -> RunFolder:
     """The folder of a new run, or of one to go on with, whose settings then change where `settings` says so."""
     if method not in CONFIGS:
@@ -71,11 +81,29 @@ def open_folder(
         if is_there:
             folder = RunFolder.open(path)
             write_toml(resumed(folder.config, from_settings(folder.config, settings)), path / "config.toml")
+        elif start is not None:
+            begin_from(start, method, dataset, path, settings)
         else:
             config = from_mapping(CONFIGS[method], completed(method, dataset, settings))
             RunFolder.create(path, method, config, dataset, choose_anchors(dataset, config))
     workers.wait()
     return RunFolder.open(path)
+
+
+def begin_from(start: str | Path, method: str, dataset: Dataset, path: Path, settings: Mapping[str, Any]) -> RunFolder:
+    """The folder of a run that begins with the weights of a model, whose shape it must keep."""
+    from unseen.training.models import weights_and_shape
+
+    if method != "zero-shot":
+        raise ConfigError(f"--from begins with a zero-shot model; {method} has weights for each relation by name")
+    weights, shape = weights_and_shape(start)
+    for name, value in shape.items():
+        if settings.get(name, value) != value:
+            raise ConfigError(f"{name} cannot be {settings[name]!r}: the model to begin with has {value!r}")
+    config = from_mapping(CONFIGS[method], FINE_TUNING | dict(settings) | shape)
+    folder = RunFolder.create(path, method, config, dataset, start=str(start))
+    write_tensors(folder.start_path, weights)
+    return folder
 
 
 def from_settings(config: TrainingConfig, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,10 +135,10 @@ def _run(
     dataset: Dataset, folder: RunFolder, workers: Workers, minutes: float | None, report: Report | None
 ) -> Outcome:
     config = folder.config
-    _set_up_torch(config)
+    set_up_torch(config)
     method = make_method(config, folder.relation_names, folder.anchor_names)
     method = method.to(chosen_device(config.device, workers.local_rank))
-    outcome = Trainer(method, dataset, config, folder, workers, report).run(minutes)
+    outcome = Trainer(method, Material.of(method, dataset, config), config, folder, workers, report).run(minutes)
     if outcome.is_complete and workers.is_first:
         calibrate(dataset, folder, method, report)
     workers.wait()
@@ -124,7 +152,8 @@ def _wanted_device(settings: Mapping[str, Any], path: Path) -> str:
     return RunFolder.open(path).config.device
 
 
-def _set_up_torch(config: TrainingConfig) -> None:
+def set_up_torch(config: TrainingConfig) -> None:
+    """Threads and precision as the settings say."""
     if config.threads:
         torch.set_num_threads(config.threads)  # the kernels take as many
     if torch.cuda.is_available():

@@ -8,8 +8,10 @@ from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
 from unseen.methods.nodepiece_qe import Architecture as NodePieceArchitecture
 from unseen.methods.nodepiece_qe import NodePieceQe
 from unseen.methods.nodepiece_qe import Objective as LinkObjective
+from unseen.methods.zero_shot import Architecture as ZeroShotArchitecture
+from unseen.methods.zero_shot import ZeroShot
 from unseen.training.batches import QuerySource
-from unseen.training.config import GnnQeConfig, NodePieceQeConfig, TrainingConfig
+from unseen.training.config import GnnQeConfig, NodePieceQeConfig, TrainingConfig, ZeroShotConfig
 from unseen.training.errors import ConfigError
 from unseen.training.link_batches import LinkSource
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
     from unseen.training.batches import BatchSource
 
-Trainable = GnnQe | NodePieceQe
+Trainable = GnnQe | NodePieceQe | ZeroShot
 """A torch module with `losses(prepared batch, generator)`, one for each row, and `answer` and `estimate`.
 
 Its batches come from its own `BatchSource`; all randomness of a step comes from the generator.
@@ -30,7 +32,7 @@ Its batches come from its own `BatchSource`; all randomness of a step comes from
 
 def batch_source(method: Trainable, dataset: Dataset, config: TrainingConfig) -> BatchSource:
     """What a method learns from: queries with answers, or the triples of the training graph."""
-    if isinstance(method, GnnQe) and isinstance(config, GnnQeConfig):
+    if isinstance(method, GnnQe | ZeroShot) and isinstance(config, GnnQeConfig):
         return QuerySource.of(method, dataset, config)
     if isinstance(method, NodePieceQe) and isinstance(config, NodePieceQeConfig):
         return LinkSource.of(method, dataset, config)
@@ -64,11 +66,27 @@ def make_method(
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
+        if isinstance(config, ZeroShotConfig):
+            return _zero_shot(config, known_facts)
         if isinstance(config, GnnQeConfig):
             return _gnn_qe(config, relation_names, known_facts)
         if isinstance(config, NodePieceQeConfig):
             return _nodepiece_qe(config, relation_names, anchor_names, known_facts)
     raise ConfigError(f"no method is trained with {type(config).__name__}")
+
+
+def _zero_shot(config: ZeroShotConfig, known_facts: bool) -> ZeroShot:
+    shape = ZeroShotArchitecture(
+        config.dim,
+        config.layers,
+        config.relation_layers,
+        config.hidden_dim,
+        config.message,  # type: ignore[arg-type]
+        config.relation_dropout,
+    )
+    answering = Answering(known_facts, config.ceiling, config.sharpness)
+    objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
+    return ZeroShot(shape, objective, answering=answering, memory=int(config.memory_gib * 2**30) or None)
 
 
 def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: bool) -> GnnQe:

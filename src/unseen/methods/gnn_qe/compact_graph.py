@@ -25,7 +25,7 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class CompactGraph:
-    """Nodes and edges of one graph on one device, for a model that knows some relations by name."""
+    """Nodes and edges of one graph on one device, in the relations of one model."""
 
     edges: EdgeViews
     entity_of_node: Int[Tensor, " node"]
@@ -35,14 +35,20 @@ class CompactGraph:
     @classmethod
     def of(cls, graph: KnowledgeGraph, relation_names: tuple[str, ...], device: torch.device) -> CompactGraph:
         """Match relations by name (any name the graph accepts), then number what is connected."""
-        relations = ModelRelations.of(graph, relation_names)
+        return cls(*cls.parts_of(graph, ModelRelations.of(graph, relation_names), 2 * len(relation_names), device))
+
+    @staticmethod
+    def parts_of(
+        graph: KnowledgeGraph, relations: ModelRelations, num_relations: int, device: torch.device
+    ) -> tuple[EdgeViews, Int[Tensor, " node"], Ids, ModelRelations]:
+        """The fields of a compact graph for a model with so many directed relations."""
         connected = graph.connected_entities.astype(np.int64)
         node_of_entity = np.full(graph.num_entities, ABSENT, np.int64)
         node_of_entity[connected] = np.arange(len(connected))
         directed = np.array([relations.forwards, relations.backwards])
-        edges = _edge_views(graph, node_of_entity, directed, (len(connected), 2 * len(relation_names)), device)
+        edges = _edge_views(graph, node_of_entity, directed, (len(connected), num_relations), device)
         entities = torch.from_numpy(connected).to(device)
-        return cls(edges, entities, node_of_entity, relations)
+        return edges, entities, node_of_entity, relations
 
     @property
     def num_nodes(self) -> int:

@@ -1,0 +1,92 @@
+"""`unseen models`: the models that are shipped, what is known of them, and how one is made from a run."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  # typer reads annotations when it runs
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from unseen.training.models import ModelFolder
+
+app = typer.Typer(
+    help="List the models that are shipped, or make one from a run.", rich_markup_mode="rich", no_args_is_help=False
+)
+
+
+@app.callback(invoke_without_command=True)
+def models(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: all that the cards say.")] = False,
+) -> None:
+    """List the models that are shipped with the package.
+
+    \b
+    Examples:
+      unseen models
+      unseen models --json
+      unseen ask facts.tsv "?x : knows(Ada, x)" --model default
+      unseen models export runs/general -o models/general --licence CC-BY-4.0
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from unseen.cli.console import write_json
+    from unseen.training.models import default_model, shipped_models
+
+    found, default = shipped_models(), default_model()
+    if as_json:
+        write_json({"default": default, "models": [{"name": model.name, **model.card} for model in found]})
+    else:
+        _show(found, default)
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run of a zero-shot model.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder of the model to write.")],
+    licence: Annotated[str, typer.Option(help="Of the weights: what the data that they learned from asks for.")],
+    metrics: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="JSON to add to the card's metrics.", show_default=False)
+    ] = None,
+) -> None:
+    """Write the best weights of a run as a model: weights, card and calibration, at most two megabytes.
+
+    \b
+    Examples:
+      unseen models export runs/general -o src/unseen/data/models/default --licence CC-BY-4.0
+    """
+    from unseen.cli.console import note
+    from unseen.training.checkpoint import read_json
+    from unseen.training.models import export_model
+    from unseen.training.run_folder import RunFolder
+
+    more = read_json(metrics) if metrics is not None else None
+    model = export_model(RunFolder.open(run), output, licence=licence, metrics=more)
+    size = (model.path / "weights.safetensors").stat().st_size
+    note(f"wrote {output}: {model.card['parameters']:,} parameters, {size:,} bytes")
+
+
+def _show(found: list[ModelFolder], default: str | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not found:
+        console.print("no model is shipped with this version; `unseen pretrain` makes one")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("name", "learned from", "steps", "parameters", "validation", "licence"):
+        table.add_column(column, overflow="fold")
+    for model in found:
+        card = model.card
+        name = model.name + (" (default)" if model.name == default else "")
+        data = ", ".join(str(graph["name"]) for graph in card["data"])
+        numbers = [str(card["steps"]), f"{card.get('parameters', 0):,}", _validation(card["metrics"])]
+        table.add_row(name, data, *numbers, str(card["licence"]))
+    console.print(table)
+
+
+def _validation(metrics: dict[str, Any]) -> str:
+    found = metrics.get("validation", {})
+    return ", ".join(f"{name} {100 * value:.1f}" for name, value in found.items() if isinstance(value, float))

@@ -1,0 +1,190 @@
+"""What every method has whose projections are a graph neural network: execution, learning, and bounded memory.
+
+And, or and not are product logic: a b, a + b - a b and 1 - a. Queries of all shapes run together, level by level,
+through `logic.execute`; training runs the plan of a batch, see `training_pass`. Which network projects, and what it
+knows of relations, is the method's own.
+
+Memory: about 14 numbers a (node, row, dim) to answer, 18 a layer to learn; rows are split, and computed again for the
+gradients, to stay within `memory` bytes.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from unseen.graph import KnowledgeGraph
+from unseen.logic.algebra import Query
+from unseen.logic.execute import Execution, execute
+from unseen.methods.gnn_qe.compact_graph import CompactGraph
+from unseen.methods.gnn_qe.edge_following import follow_in_parts
+from unseen.methods.gnn_qe.training_batch import TrainingBatch
+from unseen.methods.gnn_qe.training_pass import LOGIC
+from unseen.methods.known_facts import CEILING
+
+NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
+"""float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
+
+MOST_CELLS = {"cpu": 1 << 21, "cuda": 1 << 28}
+"""(node, row, dim) cells of one call: few on the CPU, whose caches are small; on a GPU positions fit into int32."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is learned from; defaults are the paper's."""
+
+    traversal_dropout: float = 0.5
+    """Probability that an edge on a walk to an answer is hidden."""
+    edge_dropout: float = 0.0
+    """In each step a share of all edges up to this is hidden, so that the network has seen graphs grow; 0 is never."""
+    temperature: float = 0.1
+    """Of the softmax that weighs negatives; small means that only the hardest count."""
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How a trained network answers; what is best is chosen on validation queries."""
+
+    known_facts: bool = True
+    """Whether projections follow observed edges too."""
+    ceiling: float = CEILING
+    """Then, the largest membership of what is only predicted."""
+    sharpness: float = 10.0
+    """Of negation: the network is trained to find every answer, so its memberships are too large to be believed."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What memory depends on."""
+
+    dim: int
+    num_layers: int
+
+
+class NeuralProjector(nn.Module):
+    """A `Projector`, an `Answerer`, an `Estimator`, and trainable; a method adds its network."""
+
+    def __init__(self, size: Size, objective: Objective | None, answering: Answering | None, memory: int | None):
+        super().__init__()
+        self.size, self.memory = size, memory
+        self.objective, self.answering = objective or Objective(), answering or Answering()
+
+    @property
+    @abstractmethod
+    def device(self) -> torch.device:
+        """Where the weights are, and where everything is computed."""
+
+    @abstractmethod
+    def compact(self, graph: KnowledgeGraph) -> CompactGraph:
+        """The graph as this model reads it; made once for each graph and device, gone when the graph is."""
+
+    @abstractmethod
+    def project_nodes(
+        self,
+        compact: CompactGraph,
+        sets: Float[Tensor, "row node"],
+        relations: Int[Tensor, " row"],
+        edge_mask: Bool[Tensor, " edge"] | None = None,
+    ) -> Float[Tensor, "row node"]:
+        """Memberships by the network, in as many parts as memory asks for; relations in the model's numbers."""
+
+    @abstractmethod
+    def losses(self, batch: Any, generator: torch.Generator) -> Float[Tensor, " query"]:
+        """The loss of each query of a prepared batch."""
+
+    def project(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch entity"]:
+        """Row i: the predicted membership of each entity in what `relations[i]` leads to; no gradient to `sets`."""
+        compact = self.compact(graph)
+        numbers = torch.from_numpy(compact.relations_of(_on_host(relations))).to(self.device)
+        return compact.scatter(self.project_nodes(compact, compact.gather(sets), numbers))
+
+    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """Memberships of all entities in the answers of each query."""
+        return self.estimate(graph, queries).stacked(queries)
+
+    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
+        """The same, and the fuzzy sets of all sub-queries; `methods.calibration` makes probabilities of them."""
+        way = self.answering
+        projector = KnownEdges(self, way.ceiling) if way.known_facts else self
+        with torch.no_grad():
+            return execute(projector, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
+
+    def prepare(
+        self,
+        graph: KnowledgeGraph,
+        queries: Sequence[Query],
+        answers: Sequence[NDArray[np.integer[Any]]],
+        whole_batch: Sequence[Query] | None = None,
+    ) -> TrainingBatch:
+        """Everything about a batch that the host has to do; `whole_batch` if this is one process's share of it."""
+        return TrainingBatch.of(self.compact(graph), queries, answers, whole_batch)
+
+    def loss(
+        self,
+        graph: KnowledgeGraph,
+        queries: Sequence[Query],
+        answers: Sequence[NDArray[np.integer[Any]]],
+        generator: torch.Generator,
+    ) -> Float[Tensor, ""]:
+        """The mean loss of queries whose complete answers on `graph` are known."""
+        return self.losses(self.prepare(graph, queries, answers), generator).mean()
+
+    def in_parts(self, nodes: int, count: int, compute: Callable[[slice], Tensor]) -> list[Tensor]:
+        """What `compute` makes of each part of `count` columns over so many nodes; gradients compute it once more
+        where keeping everything takes more memory than there is.
+        """
+        parts, fits = self._parts(nodes, count)
+        if fits or not torch.is_grad_enabled():
+            return [compute(part) for part in parts]
+        return [checkpoint(compute, part, use_reentrant=False) for part in parts]
+
+    def _parts(self, nodes: int, count: int) -> tuple[list[slice], bool]:
+        """Columns cut into equal parts that each fit into memory, and whether all together do."""
+        memory = self.memory or default_memory(self.device)
+        numbers = NUMBERS_TO_LEARN * self.size.num_layers if torch.is_grad_enabled() else NUMBERS_TO_ANSWER
+        cells = max(1, self.size.dim * nodes)
+        column = 4 * numbers * cells
+        most = max(1, min(memory // column, MOST_CELLS.get(self.device.type, 1 << 28) // cells))
+        size = -(-count // -(-count // most))
+        parts = [slice(start, min(start + size, count)) for start in range(0, count, size)]
+        return parts, count * column <= memory
+
+
+@dataclass(frozen=True)
+class KnownEdges:
+    """The model's projections together with the edges that are there: `known_facts.KnownFactsProjector`, in batches."""
+
+    model: NeuralProjector
+    ceiling: float = CEILING
+
+    def project(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch entity"]:
+        """The larger of what observed edges carry over and `ceiling` times what the network predicts."""
+        compact = self.model.compact(graph)
+        numbers, nodes = compact.relations_of(_on_host(relations)), compact.gather(sets)
+        predicted = self.model.project_nodes(compact, nodes, torch.from_numpy(numbers).to(self.model.device))
+        return compact.scatter(torch.maximum(follow_in_parts(compact, nodes, numbers), self.ceiling * predicted))
+
+
+def default_memory(device: torch.device) -> int:
+    """Bytes for one projection: half of a GPU, eight gigabytes of other memory."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory // 2
+    return 8 << 30
+
+
+def _on_host(relations: Int[Tensor, " batch"]) -> NDArray[np.int64]:
+    ids: NDArray[np.int64] = relations.cpu().numpy().astype(np.int64)
+    return ids

@@ -1,0 +1,41 @@
+"""What answering on a graph takes: said before it is tried, so that a large graph gets a message and not a crash."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from unseen.errors import TooLarge
+from unseen.graph import KnowledgeGraph
+from unseen.methods.gnn_qe.neural_projector import NUMBERS_TO_ANSWER
+from unseen.methods.zero_shot.method import Architecture
+
+BYTES_OF_EDGE = 2 * 3 * 24
+"""Two directions, by target, source and relation: five int32 columns and a share of the key each."""
+
+
+def bytes_needed(graph: KnowledgeGraph, shape: Architecture) -> int:
+    """About how much memory one projection of one set takes, the sorted edges included."""
+    cells = shape.dim * (len(graph.connected_entities) + 2 * graph.vocabulary.num_directed_relations)
+    return BYTES_OF_EDGE * graph.num_triples + 4 * NUMBERS_TO_ANSWER * cells
+
+
+def bytes_free() -> int | None:
+    """Memory that this machine could still give; None where it does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        found = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
+        return found["MemAvailable"] * 1024
+    except (OSError, KeyError, ValueError, IndexError):
+        names = os.sysconf_names if hasattr(os, "sysconf_names") else {}
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") if "SC_AVPHYS_PAGES" in names else None
+
+
+def check_memory(graph: KnowledgeGraph, shape: Architecture) -> None:
+    """Refuse a graph that is too large for the machine, and say which method would work."""
+    needed, free = bytes_needed(graph, shape), bytes_free()
+    if free is not None and needed > free:
+        raise TooLarge(
+            f"the zero-shot model needs about {needed / 2**30:.1f} GiB for a graph of {graph.num_triples:,} triples, "
+            f"and {free / 2**30:.1f} GiB are free; use --method edge-type, which predicts with far less, or exact"
+        )

@@ -1,0 +1,208 @@
+"""Zero-shot answers: one model for any graph, its entities and its relations never seen (Galkin et al., 2024).
+
+A projection by relation r is sigmoid(ConditionedNBFNet(m, z_r)) over the whole graph, where z_r are vectors of all
+relations as r sees them, from a network on the graph of relations (`nn.relation_graph`, `nn.relation_network`). The
+rest is GNN-QE's: product logic, traversal dropout, known facts (`methods.gnn_qe.neural_projector`). Nothing that is
+learned belongs to a name or a number.
+
+Cost of a projection: `num_layers` passes over all edges, and once for each distinct relation of a batch
+`relation_layers` passes over the graph of relations, all `dim` wide. To answer, the vectors are kept as long as the
+graph and the weights are, so a further question asks for the first part only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unseen.graph import KnowledgeGraph
+from unseen.logic.algebra import Query
+from unseen.methods.gnn_qe.captured import Input, Recordings
+from unseen.methods.gnn_qe.compact_graph import CompactGraph
+from unseen.methods.gnn_qe.neural_projector import Answering, NeuralProjector, Objective, Size
+from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
+from unseen.methods.query_loss import adversarial_loss
+from unseen.methods.zero_shot.conditioned_batch import ConditionedBatch
+from unseen.methods.zero_shot.related_graph import RelatedGraph
+from unseen.nn.conditioned_nbfnet import ConditionedNBFNet
+from unseen.nn.kernels.definitions import Message
+from unseen.nn.relation_network import RelationNetwork
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The shape of both networks; defaults are the published one's."""
+
+    dim: int = 64
+    num_layers: int = 6
+    relation_layers: int = 6
+    hidden_dim: int = 64
+    message: Message = "distmult"
+    relation_dropout: float = 0.0
+    """Share of the numbers of the mapped relation vectors that is left out, at random, while learning."""
+
+
+class ZeroShot(NeuralProjector):
+    """The method: a `Projector`, an `Answerer`, an `Estimator`, and trainable on any graphs."""
+
+    def __init__(
+        self,
+        architecture: Architecture | None = None,
+        objective: Objective | None = None,
+        *,
+        answering: Answering | None = None,
+        memory: int | None = None,
+    ) -> None:
+        shape = architecture or Architecture()
+        super().__init__(Size(shape.dim, max(shape.num_layers, shape.relation_layers)), objective, answering, memory)
+        self.architecture = shape
+        self.relation_network = RelationNetwork(shape.dim, shape.relation_layers)
+        self.network = ConditionedNBFNet(
+            shape.dim, shape.num_layers, shape.hidden_dim, shape.message, relation_dropout=shape.relation_dropout
+        )
+        self._recordings = Recordings()
+        self._graphs: WeakKeyDictionary[KnowledgeGraph, dict[torch.device, RelatedGraph]] = WeakKeyDictionary()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are, and where everything is computed."""
+        return self.relation_network.kinds.device
+
+    def compact(self, graph: KnowledgeGraph) -> RelatedGraph:
+        """The graph as this model reads it; made once for each graph and device, gone when the graph is."""
+        known = self._graphs.setdefault(graph, {})
+        if self.device not in known:
+            known[self.device] = RelatedGraph.of_graph(graph, self.device)
+        return known[self.device]
+
+    def prepare(
+        self,
+        graph: KnowledgeGraph,
+        queries: Sequence[Query],
+        answers: Sequence[NDArray[np.integer[Any]]],
+        whole_batch: Sequence[Query] | None = None,
+    ) -> ConditionedBatch:
+        """Everything about a batch that the host has to do; `whole_batch` if this is one process's share of it."""
+        return ConditionedBatch.of_queries(self.compact(graph), queries, answers, whole_batch)
+
+    def losses(self, batch: ConditionedBatch, generator: torch.Generator) -> Float[Tensor, " query"]:
+        """The loss of each query; relation vectors are computed once for all projections of the batch."""
+        dropout = (self.objective.traversal_dropout, self.objective.edge_dropout)
+        masks = visible_edges(batch.compact, batch.walked, dropout, generator)
+        outer = self.relation_vectors(batch.relation_graph, batch.outer)
+        with torch.no_grad():
+            inner = self.relation_vectors(batch.relation_graph, batch.inner)
+            every = torch.cat([outer.detach(), inner], dim=1)
+
+        def project(compact: CompactGraph, sets: Tensor, relations: Tensor, edge_mask: Tensor | None) -> Tensor:
+            vectors = outer if torch.is_grad_enabled() else every
+            return self._conditioned(compact, sets, relations, vectors, batch.condition_of_relation, edge_mask)
+
+        memberships = execute_plan(batch.compact, batch.plan, masks, project)
+        return adversarial_loss(memberships, batch.answers, self.objective.temperature)
+
+    def relation_vectors(
+        self, graph: RelatedGraph, queries: Int[Tensor, " query"]
+    ) -> Float[Tensor, "relation query dim"]:
+        """The vectors of all relations for each query relation, in as many parts as memory asks for."""
+        if len(queries) == 0:
+            return self.relation_network.kinds.new_zeros(graph.edges.num_relations, 0, self.architecture.dim)
+
+        def compute(part: slice) -> Tensor:
+            vectors: Tensor = self.relation_network(graph.relation_edges, queries[part])
+            return vectors
+
+        return torch.cat(self.in_parts(graph.edges.num_relations, len(queries), compute), dim=1)
+
+    def project_nodes(
+        self,
+        compact: CompactGraph,
+        sets: Float[Tensor, "row node"],
+        relations: Int[Tensor, " row"],
+        edge_mask: Bool[Tensor, " edge"] | None = None,
+    ) -> Float[Tensor, "row node"]:
+        """Memberships by the network; vectors of relations that were asked for before are found again."""
+        if not isinstance(compact, RelatedGraph):
+            raise TypeError("the graph must be read by this model")
+        distinct = np.unique(relations.cpu().numpy())
+        places = torch.zeros(compact.edges.num_relations, dtype=torch.int64)
+        places[torch.from_numpy(distinct)] = torch.arange(len(distinct))
+        vectors = self._found_vectors(compact, distinct.tolist())
+        return self._conditioned(compact, sets, relations, vectors, places.to(self.device), edge_mask)
+
+    def _found_vectors(self, graph: RelatedGraph, distinct: list[int]) -> Float[Tensor, "relation query dim"]:
+        """The vectors for distinct query relations; those not known yet are computed together."""
+        queries = torch.tensor(distinct, dtype=torch.int64, device=self.device)
+        if torch.is_grad_enabled() or not distinct:
+            return self.relation_vectors(graph, queries)
+        known = graph.known_vectors.of_version(self._weights_version())
+        missing = [query for query in distinct if query not in known]
+        if len(missing) == len(distinct):
+            found = self.relation_vectors(graph, queries)
+            graph.known_vectors.keep(distinct, found)
+            return found
+        have = {query: known[query] for query in distinct if query in known}
+        if missing:
+            made = self.relation_vectors(graph, torch.tensor(missing, device=self.device))
+            graph.known_vectors.keep(missing, made)
+            have |= dict(zip(missing, made.unbind(1), strict=True))
+        return torch.stack([have[query] for query in distinct], dim=1)
+
+    def _weights_version(self) -> tuple[int, int]:
+        """Another pair of numbers whenever the weights that make relation vectors have changed or moved."""
+        weights = list(self.relation_network.parameters())
+        return weights[0].data_ptr(), sum(weight._version for weight in weights)
+
+    def _conditioned(
+        self,
+        compact: CompactGraph,
+        sets: Float[Tensor, "row node"],
+        relations: Int[Tensor, " row"],
+        vectors: Float[Tensor, "relation condition dim"],
+        condition_of_relation: Int[Tensor, " relation"],
+        edge_mask: Tensor | None,
+    ) -> Float[Tensor, "row node"]:
+        if len(sets) == 0:
+            return sets
+        columns, conditions = sets.detach().t(), condition_of_relation[relations]
+
+        def compute(part: slice) -> Tensor:
+            inputs = (columns[:, part].contiguous(), relations[part], vectors, conditions[part])
+            return self._projected(compact, *inputs, edge_mask)
+
+        reached = self.in_parts(compact.num_nodes + 2 * compact.edges.num_relations, len(sets), compute)
+        return torch.cat(reached, dim=1).t().contiguous()
+
+    def _projected(
+        self,
+        compact: CompactGraph,
+        sets: Tensor,
+        relations: Tensor,
+        vectors: Tensor,
+        conditions: Tensor,
+        edge_mask: Tensor | None,
+    ) -> Float[Tensor, "node row"]:
+        network = self.network
+        if edge_mask is None and not network.training and Recordings.pays_off(compact, sets.shape[1], network.dim):
+            return self._replayed(compact, sets, relations, vectors.index_select(1, conditions))
+        logits: Tensor = network(compact.edges, sets, relations, vectors, conditions, edge_mask)
+        return logits.sigmoid()
+
+    def _replayed(self, compact: CompactGraph, sets: Tensor, relations: Tensor, vectors: Tensor) -> Tensor:
+        """The same by a recording, in which every row has its own vectors."""
+
+        def recorded(sets: Tensor, relations: Tensor, vectors: Tensor) -> Tensor:
+            conditions = torch.arange(sets.shape[1], device=sets.device)
+            logits: Tensor = self.network(compact.edges, sets, relations, vectors, conditions)
+            return logits
+
+        inputs = (Input(sets, 1), Input(relations, 0), Input(vectors, 1))
+        return self._recordings.project(compact, self.network.readout.output.weight, recorded, inputs)

@@ -1,0 +1,167 @@
+"""Models that travel: a folder with weights, a card that says what they are, and how memberships become probabilities.
+
+```
+NAME/weights.safetensors    float16 where float32 would be more than two megabytes
+NAME/card.json              data, steps, seed, commit, metrics, licence, and the settings to make the network again
+NAME/calibration.json       see `methods.calibration`; may be missing
+```
+
+Some lie in the package itself (`unseen.data/models`). A model can also be named by a folder of this form or by the
+folder of a run. `card.json` is written last: a folder without it is not a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import UnknownMethod
+from unseen.training.checkpoint import load_weights, read_json, read_tensors, write_json, write_tensors
+from unseen.training.config import ZeroShotConfig, from_mapping
+from unseen.training.errors import RunFolderError
+from unseen.training.run_folder import RunFolder, open_method
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from unseen.methods.calibration import Executing
+
+MOST_BYTES = 2_000_000
+SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message")
+"""The settings that weights belong to."""
+SETTINGS = (*SHAPE, "ceiling", "sharpness")
+DEFAULT = "default"
+"""The shipped model of that name is the one to take where none is named."""
+FACTS = ("data", "steps", "seed", "commit", "metrics", "licence")
+"""What every card says."""
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A model in its folder."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.path.name
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """What `card.json` says; one without the facts that every card has is an error."""
+        card = read_json(self.path / "card.json")
+        missing = [key for key in (*FACTS, "settings") if key not in card]
+        if missing:
+            raise RunFolderError(f"is not the card of a model: it does not say {missing[0]}", path=self.path)
+        return card
+
+    @property
+    def config(self) -> ZeroShotConfig:
+        """The settings that make the network again."""
+        return from_mapping(ZeroShotConfig, self.card["settings"], str(self.path / "card.json"))
+
+    def open(self, *, device: str = "auto", known_facts: bool = True) -> Executing:
+        """The method, with `answer` and `estimate`; calibrated if the model is."""
+        from unseen.methods.calibration import Calibrated, Calibration
+        from unseen.training.trainable import chosen_device, make_method
+
+        method = make_method(self.config, (), known_facts=known_facts)
+        load_weights(self.path / "weights.safetensors", method)
+        method = method.to(chosen_device(device)).eval()
+        calibration = self.path / "calibration.json"
+        if not (known_facts and calibration.exists()):
+            return method
+        return Calibrated(method, Calibration.from_json(read_json(calibration)))
+
+
+def shipped_folder() -> Path:
+    """Where the package keeps its models."""
+    return Path(str(resources.files("unseen.data") / "models"))
+
+
+def shipped_models() -> list[ModelFolder]:
+    """The models of the package, by name."""
+    folder = shipped_folder()
+    return [ModelFolder(path.parent) for path in sorted(folder.glob("*/card.json"))] if folder.is_dir() else []
+
+
+def default_model() -> str | None:
+    """The name of the shipped model to take where none is named; None as long as none is shipped."""
+    names = [model.name for model in shipped_models()]
+    return DEFAULT if DEFAULT in names else next(iter(names), None)
+
+
+def find_model(name: str | Path) -> ModelFolder | RunFolder:
+    """A shipped model, the folder of a model, or the folder of a run; `default` is the shipped default."""
+    wanted = default_model() if str(name) == DEFAULT else str(name)
+    shipped = {model.name: model for model in shipped_models()}
+    if wanted in shipped:
+        return shipped[wanted]
+    path = Path(name)
+    if (path / "card.json").exists():
+        return ModelFolder(path)
+    if path.is_dir():
+        return RunFolder.open(path)
+    raise UnknownMethod("model", str(name), (*shipped, "the folder of a model", "the folder of a run"))
+
+
+def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = True) -> Executing:
+    """The method of a model, however it is named."""
+    found = find_model(name)
+    if isinstance(found, ModelFolder):
+        return found.open(device=device, known_facts=known_facts)
+    return open_method(found.path, device=device, known_facts=known_facts)
+
+
+def weights_and_shape(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The weights of a zero-shot model, in float32, and the settings that they belong to."""
+    found = find_model(name)
+    path = found.path / "weights.safetensors" if isinstance(found, ModelFolder) else found.weights_path()
+    config = found.config
+    if not isinstance(config, ZeroShotConfig):
+        raise RunFolderError("is not a zero-shot model: its weights belong to relations by name", path=found.path)
+    settings = asdict(config)
+    return {key: tensor.float() for key, tensor in read_tensors(path).items()}, {key: settings[key] for key in SHAPE}
+
+
+def export_model(run: RunFolder, path: Path, *, licence: str, metrics: dict[str, Any] | None = None) -> ModelFolder:
+    """Write the best weights of a run as a model; `metrics` are added to what its validation found."""
+    if (path / "card.json").exists():
+        raise RunFolderError("is a model already; name another folder", path=path)
+    weights, _ = weights_and_shape(run.path)
+    path.mkdir(parents=True, exist_ok=True)
+    small = _small(weights)
+    write_tensors(path / "weights.safetensors", small)
+    if (run.path / "calibration.json").exists():
+        write_json(path / "calibration.json", read_json(run.path / "calibration.json"))
+    write_json(path / "card.json", _card(run, small, licence, metrics or {}))
+    return ModelFolder(path)
+
+
+def _small(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    size = sum(4 * tensor.numel() for tensor in weights.values())
+    return weights if size <= MOST_BYTES else {name: tensor.half() for name, tensor in weights.items()}
+
+
+def _card(run: RunFolder, weights: dict[str, Tensor], licence: str, metrics: dict[str, Any]) -> dict[str, Any]:
+    origin, config = run.origin, run.config
+    settings = asdict(config)
+    last = read_json(run.path / "last.json") if (run.path / "last.json").exists() else {}
+    validation = {"validation": {config.validation_metric: last.get("best_score")}}
+    return {
+        "method": "zero-shot",
+        "data": origin.get("graphs") or [{"name": origin.get("dataset")}],
+        "start": origin.get("start"),
+        "steps": last.get("best_step"),
+        "seed": config.seed,
+        "commit": origin.get("commit"),
+        "versions": origin.get("versions"),
+        "metrics": validation | metrics,
+        "licence": licence,
+        "parameters": sum(tensor.numel() for tensor in weights.values()),
+        "dtype": str(next(iter(weights.values())).dtype).removeprefix("torch."),
+        "settings": {key: settings[key] for key in SETTINGS},
+    }

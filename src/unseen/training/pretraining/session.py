@@ -1,0 +1,117 @@
+"""A whole pre-training run: graphs, held-out questions, worlds, the loop, calibration. What `unseen pretrain` calls.
+
+```python
+from unseen.training.pretraining.session import pretrain
+from unseen.training.pretraining.sources import open_graphs
+
+pretrain(open_graphs(["fb15k-237", "wn18rr"]), "runs/general", {"steps": 2000})
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unseen.training.calibrating import fit_across
+from unseen.training.checkpoint import load_weights, write_json
+from unseen.training.config import PRETRAINING, PretrainingConfig, from_mapping, resumed, write_toml
+from unseen.training.distributed import Workers
+from unseen.training.errors import RunFolderError
+from unseen.training.loop import Material, Trainer
+from unseen.training.pretraining.held_out import held_out_split, with_validation
+from unseen.training.pretraining.world_source import WorldSource
+from unseen.training.run_folder import RunFolder
+from unseen.training.session import from_settings, set_up_torch
+from unseen.training.trainable import chosen_device, make_method
+from unseen.training.validation import Validation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from unseen.benchmark.dataset import Dataset
+    from unseen.methods.zero_shot import ZeroShot
+    from unseen.training.loop import Outcome, Report
+    from unseen.training.pretraining.sources import NamedGraph
+
+
+def pretrain(
+    graphs: Sequence[NamedGraph],
+    path: str | Path,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    resume: bool = False,
+    minutes: float | None = None,
+    report: Report | None = None,
+) -> Outcome:
+    """Train one model on worlds cut out of some graphs, or go on with it; with `minutes` at most for that long."""
+    wanted = settings or {}
+    workers = Workers.joined(str(wanted.get("device", "auto")))
+    try:
+        folder = open_folder(graphs, Path(path), wanted, resume=resume, workers=workers)
+        return _run(graphs, folder, workers, minutes, report)
+    finally:
+        workers.leave()
+
+
+def open_folder(
+    graphs: Sequence[NamedGraph], path: Path, settings: Mapping[str, Any], *, resume: bool, workers: Workers
+) -> RunFolder:
+    """The folder of a new run, or of one to go on with, which must have learned from the same graphs."""
+    is_there = resume and (path / "run.json").exists()
+    about = {"dataset": "+".join(one.name for one in graphs), "graphs": [one.about() for one in graphs]}
+    workers.wait()
+    if workers.is_first:
+        if is_there:
+            folder = RunFolder.open(path)
+            if folder.origin.get("graphs") != about["graphs"]:
+                raise RunFolderError("learned from other graphs: give --graphs as when it was begun", path=path)
+            write_toml(resumed(folder.config, from_settings(folder.config, settings)), path / "config.toml")
+        else:
+            config = from_mapping(PretrainingConfig, settings)
+            RunFolder.begin(path, config, {"method": PRETRAINING, "relations": [], **about})
+    workers.wait()
+    return RunFolder.open(path)
+
+
+def validation_datasets(
+    graphs: Sequence[NamedGraph], config: PretrainingConfig, queries: int, sample: int = 0
+) -> list[Dataset]:
+    """Each graph as what is learned from, and questions about what is held out of it; `sample` says which ones."""
+    split = [held_out_split(one, config.held_out, config.seed) for one in graphs]
+    return [with_validation(dataset, config.validation_types, queries, sample) for dataset in split]
+
+
+def _run(
+    graphs: Sequence[NamedGraph], folder: RunFolder, workers: Workers, minutes: float | None, report: Report | None
+) -> Outcome:
+    config = folder.config
+    assert isinstance(config, PretrainingConfig)  # noqa: S101 - `open_folder` has made it so
+    set_up_torch(config)
+    datasets = validation_datasets(graphs, config, config.validation_queries)
+    method = make_method(config, ()).to(chosen_device(config.device, workers.local_rank))
+    training = [dataset.observed("train") for dataset in datasets]
+    validation = Validation(datasets, replace(config, validation_types=()))
+    with WorldSource(method, training, config) as source:  # type: ignore[arg-type]
+        outcome = Trainer(method, Material(source, validation), config, folder, workers, report).run(minutes)
+    if outcome.is_complete and workers.is_first and config.calibration_queries:
+        calibrate(graphs, folder, method, report)  # type: ignore[arg-type]
+    workers.wait()
+    return outcome
+
+
+def calibrate(graphs: Sequence[NamedGraph], folder: RunFolder, method: ZeroShot, report: Report | None = None) -> None:
+    """Fit probabilities to the held-out questions of all graphs with the best weights, and keep them."""
+    config = folder.config
+    assert isinstance(config, PretrainingConfig)  # noqa: S101 - a folder of pre-training
+    load_weights(folder.weights_path(), method)
+    method.eval()
+    datasets = validation_datasets(graphs, config, config.calibration_queries, sample=1)
+
+    def progress(label: str, done: int, total: int) -> None:
+        if report is not None:
+            report("calibration", {"label": label, "done": done, "total": total})
+
+    found = fit_across(method, datasets, config.calibration_queries, progress=progress)
+    write_json(folder.path / "calibration.json", found.to_json())

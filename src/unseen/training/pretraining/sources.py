@@ -1,0 +1,84 @@
+"""The graphs to learn from, by path or name.
+
+| what is given | what is learned from |
+| --- | --- |
+| a graph file (TSV, CSV, Parquet, RDF), or `countries` | all of it |
+| a folder with a `train` file (`train.tsv.gz`, `train.txt` …) | that file; what lies beside it stays unseen |
+| a dataset folder, or a published archive, folder or `.npz` | its training graph |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import GraphError
+from unseen.graph.files.formats import SUFFIXES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unseen.graph import KnowledgeGraph
+
+FEWEST_TRIPLES = 100
+"""Below that nothing can be held out and learned from."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedGraph:
+    """A graph to learn from."""
+
+    name: str
+    graph: KnowledgeGraph
+
+    def about(self) -> dict[str, Any]:
+        """What a run folder says of it."""
+        graph = self.graph
+        return {
+            "name": self.name,
+            "entities": len(graph.connected_entities),
+            "relations": graph.num_relations,
+            "triples": graph.num_triples,
+        }
+
+
+def open_graphs(sources: Sequence[str | Path]) -> list[NamedGraph]:
+    """The graphs of all sources; two of one name, or one too small to learn from, are errors."""
+    found = [open_graph(source) for source in sources]
+    names = [one.name for one in found]
+    for one in found:
+        if names.count(one.name) > 1:
+            raise GraphError(f"two graphs are called {one.name!r}: give each file or folder a name of its own")
+        if one.graph.num_triples < FEWEST_TRIPLES:
+            raise GraphError(f"{one.name} has {one.graph.num_triples} triples; at least {FEWEST_TRIPLES} are needed")
+    return found
+
+
+def open_graph(source: str | Path) -> NamedGraph:
+    """The graph that one source says."""
+    from unseen.benchmark.dataset import Dataset
+    from unseen.benchmark.published import import_dataset
+    from unseen.graph.files.readers import read_graph
+
+    path = Path(source)
+    name = path.name.split(".")[0]
+    if str(source) == "countries" and not path.exists():
+        path = Path(str(resources.files("unseen.data") / "countries.tsv"))
+    if path.is_dir() and not (path / "manifest.json").exists() and (train := _train_file(path)):
+        return NamedGraph(name, read_graph(train).graph)
+    if (path / "manifest.json").exists():
+        return NamedGraph(name, Dataset.open(path).observed("train"))
+    if path.is_dir() or path.suffix in (".npz", ".zip"):
+        return NamedGraph(name, import_dataset(path).observed("train"))
+    return NamedGraph(name, read_graph(path).graph)
+
+
+def _train_file(folder: Path) -> Path | None:
+    """The file of a folder that is called train and is a graph."""
+    for path in sorted(folder.glob("train.*")):
+        bare = path.with_suffix("") if path.suffix == ".gz" else path
+        if bare.suffix in SUFFIXES and bare.stem == "train":
+            return path
+    return None

@@ -1,0 +1,102 @@
+"""Worlds: what is true in them, what is hidden, and that they are the same every time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
+from unseen.logic.traverse import answers
+from unseen.training.config import PretrainingConfig
+from unseen.training.pretraining.held_out import held_out_split, with_validation
+from unseen.training.pretraining.world_source import drawn_batch, world_number
+from unseen.training.pretraining.worlds import HANDFUL, make_world
+
+GRAPHS = [one.graph for one in small_graphs()]
+
+
+def config(**changes) -> PretrainingConfig:
+    return PretrainingConfig(**SETTINGS | changes)
+
+
+def edges(graph) -> set[tuple[int, int, int]]:
+    return set(zip(graph.heads.tolist(), graph.relations.tolist(), graph.tails.tolist(), strict=True))
+
+
+def test_a_world_is_a_function_of_its_number() -> None:
+    first, again, other = (make_world(GRAPHS, config(), number) for number in (3, 3, 4))
+    assert edges(first.observed) == edges(again.observed)
+    assert edges(first.observed) != edges(other.observed)
+    for name, table in first.tables.items():
+        assert np.array_equal(table.slots, again.tables[name].slots)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_without_hidden_edges_the_answers_are_those_of_the_world(number: int) -> None:
+    world = make_world(GRAPHS, config(whole_worlds=1.0), number)
+    for table in world.tables.values():
+        for row in range(len(table)):
+            assert np.array_equal(table.easy.row(row), answers(world.observed, table.query(row)))
+            assert len(table.hard.row(row)) == 0
+
+
+def test_with_hidden_edges_every_question_has_an_answer_that_cannot_be_walked_to() -> None:
+    hidden = 0
+    for number in range(8):
+        world = make_world(GRAPHS, config(whole_worlds=0.0, hidden_share=0.8, rare_relations=0.8), number)
+        for table in world.tables.values():
+            for row in range(len(table)):
+                missed = np.setdiff1d(table.hard.row(row), answers(world.observed, table.query(row)))
+                hidden += len(missed)
+                assert np.array_equal(missed, table.hard.row(row))
+    assert hidden > 100
+
+
+def test_some_relations_keep_a_handful_of_edges() -> None:
+    worlds = [make_world(GRAPHS, config(whole_worlds=0.0, hidden_share=0.0, rare_relations=1.0), i) for i in range(8)]
+    counts = [np.bincount(world.observed.relations) for world in worlds]
+    assert any((count > 0).all() and (count <= HANDFUL).any() for count in counts)
+
+
+def test_worlds_are_of_many_sizes_within_the_limits() -> None:
+    whole = config(whole_worlds=1.0, smallest_world=50, largest_world=150)
+    sizes = [make_world(GRAPHS, whole, number).observed.num_triples for number in range(20)]
+    assert max(sizes) <= 150
+    assert len(set(sizes)) > 10
+
+
+def test_worlds_take_turns_and_are_replaced_together() -> None:
+    settings = config(worlds_at_once=2, steps_per_world=2)
+    assert [world_number(settings, step) for step in range(10)] == [0, 1, 0, 1, 2, 3, 2, 3, 4, 5]
+
+
+def test_types_of_weight_zero_are_not_drawn() -> None:
+    world = make_world(GRAPHS, config(), 0)
+    batch = drawn_batch(world, {"2p": 0.0, "2i": 0.0, "2in": 0.0}, config(batch_size=50), 0)
+    assert all(len(query.children) == 1 and not query.children[0].children for query in batch.queries)
+
+
+def test_what_is_held_out_is_in_no_training_edge_and_in_every_missing_one() -> None:
+    source = ring("ring", 60, (1, 2, 3, 4, 5, 6))
+    graph = source.graph
+    counts = np.bincount(graph.relations)
+    rare = np.concatenate([np.flatnonzero(graph.relations != 5), np.flatnonzero(graph.relations == 5)[:10]])
+    graph = graph.restricted_to(np.isin(np.arange(graph.num_triples), rare))
+    dataset = held_out_split(type(source)("ring", graph), 0.2, 0)
+    train, missing = dataset.split.train_graph, dataset.split.valid_predict
+    seen_entities, seen_relations = np.unique(train[:, [0, 2]]), np.unique(train[:, 1])
+    assert 5 not in seen_relations
+    assert len(missing) > 5
+    assert counts[5] > 10
+    for head, relation, tail in missing.tolist():
+        assert relation not in seen_relations or head not in seen_entities or tail not in seen_entities
+    total = len(train) + len(missing) + len(dataset.split.valid_inference)
+    assert total == graph.num_triples
+
+
+def test_validation_queries_are_always_the_same_and_ask_for_what_is_missing() -> None:
+    dataset = held_out_split(small_graphs()[0], 0.3, 0)
+    first, again = (with_validation(dataset, ("1p", "2i"), 5, 0) for _ in range(2))
+    for name, table in first.tables["valid"].items():
+        assert np.array_equal(table.slots, again.tables["valid"][name].slots)
+        assert (table.hard.lengths > 0).all()
