@@ -101,7 +101,9 @@ class Choices:
         if name in self.types:
             return self.types[name]
         group = group_of(query)
-        akin = [kind for kind in self.types if kind in SHAPES and group_of(SHAPES[kind].skeleton) == group]
+        groups = {kind: group_of(SHAPES[kind].skeleton) for kind in self.types if kind in SHAPES}
+        akin = [kind for kind, known in groups.items() if known.removesuffix("i") == group.removesuffix("i")]
+        akin.sort(key=lambda kind: groups[kind] != group)
         return self.types[akin[0]] if akin else self.default
 
     def to_json(self) -> dict[str, Any]:
