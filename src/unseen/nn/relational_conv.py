@@ -21,20 +21,27 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from unseen.nn.kernels import EdgeViews, degrees, relational_statistics
+from unseen.nn.kernels import EdgeViews, cpu_layer, degrees, relational_statistics
 from unseen.nn.kernels.definitions import Message
-from unseen.nn.node_update import Scales, next_state, node_features
+from unseen.nn.node_update import SMALLEST_VARIANCE, KnownScales, Scales, next_state, node_features
 
 STATISTICS, SCALES = 4, 3
 SMALLEST_SCALE = 1e-2
 
 
 def node_scales(edges: EdgeViews, edge_mask: Bool[Tensor, " edge"] | None, dtype: torch.dtype) -> Scales:
-    """Computed once for all layers. Cost: one pass over the edges."""
+    """Computed once for all layers, and without a mask once for all calls. Cost: one pass over the edges."""
+    return _UNMASKED.of(edges, dtype) if edge_mask is None else _scales(edges, dtype, edge_mask)
+
+
+def _scales(edges: EdgeViews, dtype: torch.dtype, edge_mask: Bool[Tensor, " edge"] | None = None) -> Scales:
     degree = degrees(edges, edge_mask).to(dtype).view(-1, 1, 1) + 1
     logarithm = degree.log()
     scale = logarithm / logarithm.mean().clamp(min=SMALLEST_SCALE)
     return Scales(1 / degree, scale, 1 / scale.clamp(min=SMALLEST_SCALE))
+
+
+_UNMASKED = KnownScales(_scales)
 
 
 class RelationalConv(nn.Module):
@@ -56,6 +63,9 @@ class RelationalConv(nn.Module):
         edge_mask: Bool[Tensor, " edge"] | None = None,
     ) -> Float[Tensor, "node batch dim"]:
         """The next state of every node; `relation` holds the vector of each directed relation for each column."""
+        if edge_mask is None and self.message == "distmult" and cpu_layer.takes(x):
+            inputs = (x, relation, boundary)
+            return cpu_layer.layer(edges, inputs, scales, self.linear, self.norm, SMALLEST_VARIANCE)
         found = relational_statistics(edges, x, relation, boundary, message=self.message, edge_mask=edge_mask)
         features = node_features(x, found, scales)
         bias = torch.nn.functional.pad(self.linear.bias, (0, (SCALES - 1) * self.dim))

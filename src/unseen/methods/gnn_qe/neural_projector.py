@@ -34,7 +34,7 @@ from unseen.methods.known_facts import CEILING
 NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
 """float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
 
-MOST_CELLS = {"cpu": 1 << 21, "cuda": 1 << 28}
+MOST_CELLS = {"cpu": 1 << 20, "cuda": 1 << 28}
 """(node, row, dim) cells of one call: few on the CPU, whose caches are small; on a GPU positions fit into int32."""
 
 

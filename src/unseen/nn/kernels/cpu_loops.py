@@ -32,10 +32,19 @@ STATE, LOCAL = 6 * WIDTH, 7 * WIDTH
 
 def compiled(function: Callable[..., Any]) -> Any:
     """The function as machine code, kept on disk between runs where a folder for that can be written."""
+    return _compiled(function)
+
+
+def reordered(function: Callable[..., Any]) -> Any:
+    """The same for sums whose order does not matter, so that they are made in several lanes."""
+    return _compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # "cannot cache function": no folder can be written
-        return numba.njit(nogil=True)(function)
+        return numba.njit(nogil=True, **options)(function)
 
 
 @compiled

@@ -14,6 +14,7 @@ from torch import Tensor
 from unseen.errors import TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import directed_relation, inverse_relation
+from unseen.nn.kernels.degree_order import DegreeOrder
 from unseen.nn.kernels.work_list import WorkList
 
 CHUNK_EDGES = {"cpu": 2048, "cuda": 128}
@@ -118,6 +119,11 @@ class EdgeViews:
         """The edges by relation, then in canonical order; sorted when first asked for."""
         edges = self._columns()
         return _view(edges, edges[1], self.num_relations, self.longest).to(self.device)
+
+    @cached_property
+    def by_degree(self) -> DegreeOrder:
+        """The nodes by degree, on the host; sorted when first asked for."""
+        return DegreeOrder.of(self.by_target.offsets.cpu().numpy())
 
     def _columns(self) -> tuple[Tensor, Tensor, Tensor]:
         view = self.by_target
