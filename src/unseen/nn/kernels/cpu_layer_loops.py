@@ -17,7 +17,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.nn.kernels.cpu_loops import U, compiled, reordered
+from unseen.nn.kernels.cpu_loops import U, compiled, inner, reordered
 from unseen.nn.kernels.cpu_vectors import (
     UNIT,
     add,
@@ -38,7 +38,7 @@ ROWS_AT_ONCE = U(4)
 TILE_ROWS = U(32)
 
 
-@compiled
+@inner
 @no_type_check
 def fold_edges(row, edges, span, low, tables, width):
     """Sum, sum of squares, maximum and minimum of the boundary and the messages of a node, for columns from `low`."""
@@ -55,7 +55,7 @@ def fold_edges(row, edges, span, low, tables, width):
     return total, squares, largest, least
 
 
-@compiled
+@inner
 @no_type_check
 def write_features(place, column, dim, found, own, share, smallest, features, width):
     """One row of the table of features, for some columns: [x ; mean ; max ; min ; std]."""
@@ -69,7 +69,7 @@ def write_features(place, column, dim, found, own, share, smallest, features, wi
     store(features, place, column + U(4) * dim, square_root(larger(variance, filled(smallest, width))))
 
 
-@compiled
+@inner
 @no_type_check
 def scale_weight(weight, up, down, result):
     """The matrix of all nodes of one degree, from [x ; 1 ; s ; 1/s] blocks of rows."""
@@ -84,7 +84,7 @@ def scale_weight(weight, up, down, result):
             result[plain, c] = weight[plain, c] + up * weight[amplified, c] + down * weight[attenuated, c]
 
 
-@compiled
+@inner
 @no_type_check
 def multiply_rows(features, weight, bias, rows, products, width):
     """The product of some rows (rounded up to whole groups) and a matrix, with one more row added."""
@@ -125,7 +125,7 @@ def write_state(products, place, norm, constants, x, row, low, state):
         state[row, low + c] = x[row, low + c] + (raised if raised > nothing else nothing)
 
 
-@compiled
+@inner
 @no_type_check
 def same_degree(begin, most, order, offsets):
     """Where the nodes end that have the degree of the first one, at most `most` places on."""
@@ -139,7 +139,7 @@ def same_degree(begin, most, order, offsets):
     return end, degree
 
 
-@compiled
+@inner
 @no_type_check
 def fill_tile(nodes, offsets, edges, tables, share, smallest, features, width):
     """The features of all rows of some nodes; how many rows that is."""

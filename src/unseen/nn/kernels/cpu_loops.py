@@ -32,19 +32,21 @@ STATE, LOCAL = 6 * WIDTH, 7 * WIDTH
 
 def compiled(function: Callable[..., Any]) -> Any:
     """The function as machine code, kept on disk between runs where a folder for that can be written."""
-    return _compiled(function)
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # "cannot cache function": no folder can be written
+        return numba.njit(nogil=True)(function)
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """A part of compiled functions, which Python itself does not call: it takes half the time to compile."""
+    return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 def reordered(function: Callable[..., Any]) -> Any:
-    """The same for sums whose order does not matter, so that they are made in several lanes."""
-    return _compiled(function, fastmath={"reassoc", "contract", "nsz"})
-
-
-def _compiled(function: Callable[..., Any], **options: Any) -> Any:
-    try:
-        return numba.njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # "cannot cache function": no folder can be written
-        return numba.njit(nogil=True, **options)(function)
+    """Such a part with sums whose order does not matter, so that they are made in several lanes."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": {"reassoc", "contract", "nsz"}}
+    return numba.njit(nogil=True, **options)(function)
 
 
 @compiled
