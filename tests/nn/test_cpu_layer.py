@@ -51,10 +51,21 @@ def test_many_threads_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> No
     values = random_values(edges, 2, 64, torch.float32)
     with torch.no_grad():
         alone = conv(edges, *values, node_scales(edges, None, torch.float32))
-        monkeypatch.setattr(cpu_layer, "SMALL_WORK", 0)
+        monkeypatch.setattr(cpu_layer, "PIECE", 1)
         monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
         together = conv(edges, *values, node_scales(edges, None, torch.float32))
     assert torch.equal(alone, together)
+
+
+def test_weights_that_have_changed_are_read_again() -> None:
+    edges, conv = GRAPHS["random"](), RelationalConv(16).double()
+    values = random_values(edges, 1, 16, torch.float64)
+    with torch.no_grad():
+        before = conv(edges, *values, node_scales(edges, None, torch.float64))
+        conv.linear.weight.mul_(2)
+        after = conv(edges, *values, node_scales(edges, None, torch.float64))
+    assert not torch.allclose(before, after)
+    assert torch.allclose(after, one_by_one(conv, edges, values))
 
 
 def test_tensors_need_not_lie_in_one_piece() -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -170,8 +171,12 @@ class ZeroShot(NeuralProjector):
 
     def _weights_version(self) -> tuple[int, int]:
         """Another pair of numbers whenever the weights that make readings have changed or moved."""
-        weights = [*self.relation_network.parameters(), *self.network.relation_maps.parameters()]
+        weights = self._reading_weights
         return weights[0].data_ptr(), sum(weight._version for weight in weights)
+
+    @cached_property
+    def _reading_weights(self) -> list[Tensor]:
+        return [*self.relation_network.parameters(), *self.network.relation_maps.parameters()]
 
     def _conditioned(
         self,

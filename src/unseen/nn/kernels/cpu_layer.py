@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
 UNIT = 16
 """Lanes of the shortest vector: `cpu_vectors` has the same, but is not to be imported before it is used."""
-SMALL_WORK = 1 << 21
-"""Numbers in all messages below which a second thread costs more than it brings."""
+PIECE = 1 << 20
+"""Numbers (in messages, or what takes as long) of a piece of work that is worth a thread's while."""
 PIECES_PER_THREAD = 6
+READOUT_COST = 8
+"""What the readout of a row takes, in messages."""
 
 
 def takes(x: Tensor, *others: int) -> bool:
@@ -49,17 +52,12 @@ def layer(
     x, view, order = inputs[0], edges.by_target, edges.by_degree
     tables, state = tuple(_flat(value) for value in inputs), torch.empty(x.shape, dtype=x.dtype)
     number = tables[0].dtype.type
-    weights = (
-        _transposed(linear.weight),
-        linear.bias.numpy()[None],
-        np.stack([norm.weight.numpy(), norm.bias.numpy()]),
-    )
     operands = (
         *(order.nodes, view.offsets.numpy(), (view.source.numpy(), view.relation.numpy()), tables),
-        *(tuple(scale.numpy().ravel() for scale in scales), weights),
+        *(tuple(scale.numpy().ravel() for scale in scales), _WEIGHTS.of(linear, norm)),
         *((number(smallest_variance), number(norm.eps)), _flat(state), _width(x.shape[-1])),
     )
-    spread(layer_pass, order.pieces(_count(edges.num_edges * tables[0].shape[1])), operands)
+    spread(layer_pass, order.pieces(_count(int(order.cost[-1]) * tables[0].shape[1])), operands)
     return state
 
 
@@ -75,7 +73,7 @@ def readout(
         *(rows, _transposed(hidden), of_query.contiguous().numpy(), weight, bias),
         *(logits.view(-1).numpy(), _width(state.shape[-1], len(hidden))),
     )
-    count = _count(rows.size * 8)
+    count = _count(rows.size * READOUT_COST)
     cuts = [len(rows) * part // count for part in range(count + 1)]
     spread(readout_pass, list(pairwise(cuts)), operands)
     return logits
@@ -103,6 +101,27 @@ def _width(*sizes: int) -> tuple[int, ...]:
 
 
 def _count(numbers: int) -> int:
-    """Into how many pieces to cut work on so many numbers."""
+    """Into how many pieces to cut work on so many numbers: one if it is little, else some for each thread."""
     threads = torch.get_num_threads()
-    return 1 if numbers < SMALL_WORK or threads == 1 else PIECES_PER_THREAD * threads
+    return 1 if threads == 1 else max(1, min(numbers // PIECE, PIECES_PER_THREAD * threads))
+
+
+class _LayerWeights:
+    """Weights as the loops read them, made again when they have changed or moved."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[nn.Module, tuple[object, tuple[Array, Array, Array]]] = WeakKeyDictionary()
+
+    def of(self, linear: nn.Linear, norm: nn.LayerNorm) -> tuple[Array, Array, Array]:
+        """The transposed matrix, the bias as a row, and both vectors of the norm as rows."""
+        weights = (linear.weight, linear.bias, norm.weight, norm.bias)
+        version = tuple((weight.data_ptr(), weight._version) for weight in weights)
+        known = self._known.get(linear)
+        if known is None or known[0] != version:
+            rows = np.stack([norm.weight.numpy(), norm.bias.numpy()])
+            known = (version, (_transposed(linear.weight), linear.bias.numpy()[None], rows))
+            self._known[linear] = known
+        return known[1]
+
+
+_WEIGHTS = _LayerWeights()
