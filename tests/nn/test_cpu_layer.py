@@ -107,3 +107,15 @@ def test_nodes_are_ordered_by_degree_and_cut_into_pieces_of_about_equal_cost() -
         pieces = order.pieces(count)
         assert [place for first, last in pieces for place in range(first, last)] == [0, 1, 2, 3, 4]
     assert order.pieces(2) == [(0, 4), (4, 5)]
+
+
+def test_folded_weights_are_kept_without_gradients_until_they_change() -> None:
+    conv = RelationalConv(6)
+    with torch.no_grad():
+        first, again = conv._folded(False), conv._folded(False)
+        assert first[1] is again[1]
+        conv.linear.weight.add_(1)
+        assert torch.equal(conv._folded(False)[1], conv._folded_weight())
+        conv.double()
+        assert conv._folded(False)[1].dtype == torch.float64
+    assert conv._folded(False)[1].requires_grad

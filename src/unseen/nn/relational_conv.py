@@ -52,6 +52,7 @@ class RelationalConv(nn.Module):
         self.dim, self.message = dim, message
         self.linear = nn.Linear((1 + STATISTICS * SCALES) * dim, dim)
         self.norm = nn.LayerNorm(dim)
+        self._kept: tuple[object, Tensor, Tensor] | None = None
 
     def forward(
         self,
@@ -68,9 +69,25 @@ class RelationalConv(nn.Module):
             return cpu_layer.layer(edges, inputs, scales, self.linear, self.norm, SMALLEST_VARIANCE)
         found = relational_statistics(edges, x, relation, boundary, message=self.message, edge_mask=edge_mask)
         features = node_features(x, found, scales)
-        bias = torch.nn.functional.pad(self.linear.bias, (0, (SCALES - 1) * self.dim))
-        products = torch.addmm(bias, features.flatten(0, 1), self._folded_weight())
+        bias, weight = self._folded(x.is_cuda)
+        products = torch.addmm(bias, features.flatten(0, 1), weight)
         return next_state(products.view(*x.shape[:2], SCALES * self.dim), x, self.norm, scales)
+
+    def _folded(self, on_gpu: bool) -> tuple[Float[Tensor, " three_dim"], Float[Tensor, "five_dim three_dim"]]:
+        """Bias and weight as the product wants them; without gradients made again only when they have changed.
+
+        What a CUDA graph records must read the weights where they lie, so there they are folded in any case.
+        """
+        own = (self.linear.bias, self.linear.weight)
+        if torch.is_grad_enabled() or (on_gpu and torch.cuda.is_current_stream_capturing()):
+            return self._folded_bias(), self._folded_weight()
+        version = tuple((each.data_ptr(), each._version) for each in own)
+        if self._kept is None or self._kept[0] != version:
+            self._kept = (version, self._folded_bias(), self._folded_weight())
+        return self._kept[1], self._kept[2]
+
+    def _folded_bias(self) -> Float[Tensor, " three_dim"]:
+        return torch.nn.functional.pad(self.linear.bias, (0, (SCALES - 1) * self.dim))
 
     def _folded_weight(self) -> Float[Tensor, "five_dim three_dim"]:
         """The weight as [5 dim, 3 dim]: a column block for each scale; x takes part in the first only."""

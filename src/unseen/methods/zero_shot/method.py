@@ -137,7 +137,10 @@ class ZeroShot(NeuralProjector):
         if not isinstance(compact, RelatedGraph):
             raise TypeError("the graph must be read by this model")
         distinct, place = np.unique(relations.cpu().numpy(), return_inverse=True)
-        on_device, most = relations.to(self.device), compact.known_readings.most(self._reading_size(compact))
+        on_device, most = (
+            relations.to(self.device, non_blocking=True),
+            compact.known_readings.most(self._reading_size(compact)),
+        )
         if len(distinct) <= most:
             readings = self._found_readings(compact, distinct.tolist())
             return self._conditioned(compact, sets, on_device, readings, torch.from_numpy(place), edge_mask)
@@ -190,7 +193,7 @@ class ZeroShot(NeuralProjector):
         """The projection of all rows; `conditions` say which column of the readings each of them sees."""
         if len(sets) == 0:
             return sets
-        columns, seen = sets.detach().t(), conditions.to(self.device)
+        columns, seen = sets.detach().t(), conditions.to(self.device, non_blocking=True)
 
         def compute(part: slice) -> Tensor:
             inputs = (columns[:, part].contiguous(), relations[part], readings, seen[part])
