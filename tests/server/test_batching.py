@@ -13,6 +13,7 @@ import pytest
 
 from tests.conftest import FAMILY
 from tests.server.running import running
+from unseen import api
 from unseen.server.batching import Batcher
 from unseen.server.predicting import Predictor
 from unseen.server.problems import Problem
@@ -103,7 +104,7 @@ def test_workers_have_a_bounded_queue_and_a_time_limit() -> None:
 
 
 def test_one_bad_question_of_a_batch_does_not_harm_the_others(tmp_path: Path) -> None:
-    from unseen.api import Answers
+    from unseen.answers import Answers
     from unseen.database import Database
     from unseen.server.predicting import Asked
 
@@ -116,6 +117,33 @@ def test_one_bad_question_of_a_batch_does_not_harm_the_others(tmp_path: Path) ->
         assert type(one) is type(other)
         assert str(one) == str(other) if isinstance(one, Exception) else list(one) == list(other)  # type: ignore[arg-type]
     assert [isinstance(one, Answers) for one in together] == [True, True, False, True, False]
+
+
+def test_many_questions_together_get_the_answers_that_each_gets_alone(tmp_path: Path) -> None:
+    from unseen.api import load
+    from unseen.database import Database
+    from unseen.server.predicting import Asked
+
+    graph = load("countries")
+    heads = sorted({head for head, relation, _ in graph.triples() if relation == "borders"})[:12]
+    texts = [f'?x : exists v . borders("{head}", v) & !speaks(x, French) & speaks(v, x)' for head in heads[:3]]
+    texts += [f'?x : exists v . borders("{head}", v) & {r}(v, x)' for head in heads for r in ("speaks", "part_of")]
+    asked = [
+        Asked(text, top, explain) for text, top, explain in zip(texts, range(1, 28), [False, True] * 14, strict=False)
+    ]
+    with Database.create(tmp_path / "x.db") as database:
+        database.add(graph.triples())
+        predictor = Predictor(database, "edge-type")
+        together = predictor.answer_all(asked)
+        assert together == [predictor.answer_all([one])[0] for one in asked]
+
+
+def test_a_server_predicts_with_what_the_library_takes_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ServerSettings().model == api.default_method()
+    monkeypatch.setattr(api, "_ships_models", lambda: True)
+    monkeypatch.setattr("unseen.training.models.default_model", lambda: "default")
+    assert ServerSettings().model == "default"
+    assert ServerSettings(model="edge-type").model == "edge-type"
 
 
 def test_a_server_under_load_batches_and_turns_away_what_it_cannot_take(tmp_path: Path) -> None:
