@@ -26,6 +26,8 @@ from urllib.parse import quote, urlsplit
 import unseen
 
 RELATIONS = ("borders", "speaks", "part_of", "uses_currency")
+WRITES = 10.0
+"""A second."""
 
 
 class Load:
@@ -65,6 +67,7 @@ class Load:
             "rate": round(count / self.seconds, 1),
             "p50_ms": round(1000 * ordered[count // 2], 2),
             "p99_ms": round(1000 * ordered[int(count * 0.99)], 2),
+            "worst_ms": round(1000 * ordered[-1], 2),
             "errors": len(self.errors),
             **({"first_error": self.errors[0]} if self.errors else {}),
         }
@@ -116,29 +119,55 @@ def post(address: str, body: object) -> bytes:
     return "\r\n".join([f"POST {address} HTTP/1.1", *lines, "", ""]).encode() + data
 
 
-async def write_beside(url: str, seconds: float, rate: float = 10.0) -> dict[str, int]:
-    """Add a new country and look it up, exactly and among predictions, again and again."""
-    parts = urlsplit(url)
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+class Writing:
+    """New countries at a steady rate on one connection; each is looked up on another one once its write is answered."""
 
-    async def send(request: bytes) -> tuple[int, bytes]:
-        writer.write(request)
-        return await answer(reader)
+    def __init__(self, url: str, seconds: float, rate: float) -> None:
+        self.parts, self.seconds, self.rate = urlsplit(url), seconds, rate
+        self.times: list[float] = []
+        self.checked = self.wrong = 0
+        self.written: asyncio.Queue[str | None] = asyncio.Queue()
 
-    deadline, wrong, written = time.perf_counter() + seconds, 0, 0
-    while time.perf_counter() < deadline:
+    async def run(self) -> dict[str, object]:
+        """Write and look up until the time is over."""
+        await asyncio.gather(self.write(), self.look_up())
+        ordered = sorted(self.times)
+        return {
+            "writes": len(ordered),
+            "writes_rate": round(len(ordered) / self.seconds, 2),
+            "write_p50_ms": round(1000 * ordered[len(ordered) // 2], 2),
+            "write_p99_ms": round(1000 * ordered[int(len(ordered) * 0.99)], 2),
+            "looked_up": self.checked,
+            "wrong": self.wrong,
+        }
+
+    async def write(self) -> None:
+        """One write at each tick of a clock; what comes late does not move the next one."""
+        reader, writer = await asyncio.open_connection(self.parts.hostname, self.parts.port)
         began = time.perf_counter()
-        name = f"Newland {written}"
-        status, _ = await send(post("/triples", {"triples": [[name, "borders", "France"], [name, "speaks", "French"]]}))
-        sparql = f"ASK {{ <urn:unseen:{quote(name, safe='')}> :borders :France }}"
-        _, exact = await send(get(f"/query?query={quote(sparql)}"))
-        question = {"question": f'?x : speaks("{name}", x)', "top": 3}
-        _, predicted = await send(post("/ask", question))
-        wrong += status != 200 or b"true" not in exact or b"French" not in predicted
-        written += 1
-        await asyncio.sleep(max(0.0, 1 / rate - (time.perf_counter() - began)))
-    writer.close()
-    return {"written": written, "wrong": wrong}
+        for number in range(int(self.seconds * self.rate)):
+            await asyncio.sleep(max(0.0, began + number / self.rate - time.perf_counter()))
+            name, sent = f"Newland {random.getrandbits(60):x}", time.perf_counter()
+            writer.write(post("/triples", {"triples": [[name, "borders", "France"], [name, "speaks", "French"]]}))
+            status, _ = await answer(reader)
+            self.times.append(time.perf_counter() - sent)
+            self.wrong += status != 200
+            self.written.put_nowait(name)
+        self.written.put_nowait(None)
+        writer.close()
+
+    async def look_up(self) -> None:
+        """What was written must be there, exactly and among predictions."""
+        reader, writer = await asyncio.open_connection(self.parts.hostname, self.parts.port)
+        while (name := await self.written.get()) is not None:
+            sparql = f"ASK {{ <urn:unseen:{quote(name, safe='')}> :borders :France }}"
+            writer.write(get(f"/query?query={quote(sparql)}"))
+            _, exact = await answer(reader)
+            writer.write(post("/ask", {"question": f'?x : speaks("{name}", x)', "top": 3}))
+            _, predicted = await answer(reader)
+            self.wrong += b"true" not in exact or b"French" not in predicted
+            self.checked += 1
+        writer.close()
 
 
 async def measured(url: str, make_request, arguments, *, writes: bool) -> dict[str, object]:
@@ -146,7 +175,7 @@ async def measured(url: str, make_request, arguments, *, writes: bool) -> dict[s
     if not writes:
         await load.run()
         return load.report()
-    _, beside = await asyncio.gather(load.run(), write_beside(url, arguments.seconds))
+    _, beside = await asyncio.gather(load.run(), Writing(url, arguments.seconds, WRITES).run())
     return {**load.report(), **beside}
 
 
@@ -177,6 +206,7 @@ def part(name: str, url: str, process: int, make_request, arguments, *, writes: 
     report = asyncio.run(measured(url, make_request, arguments, writes=writes))
     after = resident_megabytes(process)
     line = {"benchmark": f"server_load {name}", **report, "memory_mb": [before, after]}
+    line["load"] = round(os.getloadavg()[0], 1)
     print(json.dumps(line), flush=True)
     return report
 
