@@ -173,9 +173,7 @@ class _Asking:
             for rank, (entity, probability, is_known) in enumerate(ranked, start=1)
         )
 
-    def _explained(
-        self, query: Query, entity: int, known: bool
-    ) -> tuple[dict[str, str], tuple[tuple[str, str, str], ...]]:
+    def _explained(self, query: Query, entity: int, known: bool) -> Explanation:
         """Values of the inner variables and, for what is known, the edges that prove it."""
         name, relation_name = self.graph.vocabulary.entity_name, self.graph.vocabulary.relations.name
         if known:
@@ -187,7 +185,7 @@ class _Asking:
         return {variable: name(value) for variable, (value, _) in best.items()}, ()
 
 
-def _unexplained(*_: object) -> tuple[dict[str, str], tuple[tuple[str, str, str], ...]]:
+def _unexplained(*_: object) -> Explanation:
     return {}, ()
 
 
