@@ -1,8 +1,9 @@
 """How much a server takes: exact and predicted questions from 32 connections, with writes beside them.
 
 Starts `unseen serve` on the embedded graph, on 127.0.0.1, and asks from a process of its own. Prints one JSON line for
-each part: exact 2-hop SPARQL; predicted 2-hop questions with batching and, on a second server, without; both
-beside ten writes a second, of which each is looked up again, exactly and among predictions.
+each part: exact 2-hop SPARQL; predicted 2-hop questions; both beside ten writes a second, of which each is looked up
+again, exactly and among predictions; and predicted questions to two servers in turns, with batching and without.
+`processor_ms` is the processor time of the server for one request, which other work on the machine disturbs less.
 
     python benchmarks/server_load.py [--seconds 60] [--connections 32] [--model edge-type|RUN] [--parts exact predicted]
 """
@@ -28,6 +29,8 @@ import unseen
 RELATIONS = ("borders", "speaks", "part_of", "uses_currency")
 WRITES = 10.0
 """A second."""
+TURNS = 6
+"""How often each of two servers is asked."""
 
 
 class Load:
@@ -201,14 +204,39 @@ def resident_megabytes(process: int) -> float:
     return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
 
 
+def processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def part(name: str, url: str, process: int, make_request, arguments, *, writes: bool) -> dict[str, object]:
-    before = resident_megabytes(process)
+    before, began = resident_megabytes(process), processor_seconds(process)
     report = asyncio.run(measured(url, make_request, arguments, writes=writes))
-    after = resident_megabytes(process)
-    line = {"benchmark": f"server_load {name}", **report, "memory_mb": [before, after]}
+    report["processor_ms"] = round(1000 * (processor_seconds(process) - began) / report["requests"], 3)
+    line = {"benchmark": f"server_load {name}", **report, "memory_mb": [before, resident_megabytes(process)]}
     line["load"] = round(os.getloadavg()[0], 1)
     print(json.dumps(line), flush=True)
     return report
+
+
+def batching(folder: str, make_request, arguments) -> None:
+    """Two servers side by side, with batching and without, asked in turns, so that other work slows both alike."""
+    slices = argparse.Namespace(seconds=arguments.seconds / TURNS, connections=arguments.connections)
+    warm = argparse.Namespace(seconds=2, connections=arguments.connections)
+    with (
+        served(f"{folder}/0.db", arguments.model) as (url, process),
+        served(f"{folder}/1.db", arguments.model, "--max-batch", "1") as (other_url, other_process),
+    ):
+        servers = [("predicted, batching", url, process), ("predicted, no batching", other_url, other_process)]
+        for _, address, _ in servers:
+            asyncio.run(measured(address, make_request, warm, writes=False))
+        turns = [[part(*server, make_request, slices, writes=False) for server in servers] for _ in range(TURNS)]
+    line: dict[str, object] = {"benchmark": "server_load batching", "model": arguments.model}
+    for key, better in (("rate", 0), ("processor_ms", 1)):
+        ratios = sorted(float(turn[better][key]) / float(turn[1 - better][key]) for turn in turns)
+        line[f"{key}_ratio_median"] = round((ratios[(TURNS - 1) // 2] + ratios[TURNS // 2]) / 2, 2)
+        line[f"{key}_ratio_range"] = [round(ratios[0], 2), round(ratios[-1], 2)]
+    print(json.dumps(line))
 
 
 def main() -> None:
@@ -216,32 +244,28 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--model", default="edge-type")
-    parser.add_argument("--parts", nargs="*", default=["exact", "predicted", "writes"])
+    parser.add_argument("--parts", nargs="*", default=["exact", "predicted", "writes", "batching"])
     arguments = parser.parse_args()
     graph = unseen.load("countries")
     exact, predicted = exact_requests(graph), predicted_requests(graph)
     with tempfile.TemporaryDirectory(prefix="unseen-load-") as folder:
-        path = f"{folder}/countries.db"
-        code = "from unseen.cli.main import run; run()"
-        subprocess.run([sys.executable, "-c", code, "db", "create", path, "countries"], check=True)
-        with served(path, arguments.model) as (url, process):
+        for number in range(2):
+            code = "from unseen.cli.main import run; run()"
+            words = ["db", "create", f"{folder}/{number}.db", "countries"]
+            subprocess.run([sys.executable, "-c", code, *words], check=True)
+        with served(f"{folder}/0.db", arguments.model) as (url, process):
             warm = argparse.Namespace(seconds=3, connections=arguments.connections)
             asyncio.run(measured(url, exact, warm, writes=False))
             asyncio.run(measured(url, predicted, warm, writes=False))
             if "exact" in arguments.parts:
                 part("exact 2-hop", url, process, exact, arguments, writes=False)
-            batched = {}
             if "predicted" in arguments.parts:
-                batched = part("predicted, batching", url, process, predicted, arguments, writes=False)
+                part("predicted 2-hop", url, process, predicted, arguments, writes=False)
             if "writes" in arguments.parts:
                 part("exact beside 10 writes/s", url, process, exact, arguments, writes=True)
                 part("predicted beside 10 writes/s", url, process, predicted, arguments, writes=True)
-        if "predicted" in arguments.parts:
-            with served(path, arguments.model, "--max-batch", "1") as (url, process):
-                asyncio.run(measured(url, predicted, warm, writes=False))
-                single = part("predicted, no batching", url, process, predicted, arguments, writes=False)
-            ratio = round(float(batched["rate"]) / float(single["rate"]), 2)
-            print(json.dumps({"benchmark": "server_load batching", "model": arguments.model, "ratio": ratio}))
+        if "batching" in arguments.parts:
+            batching(folder, predicted, arguments)
 
 
 if __name__ == "__main__":
