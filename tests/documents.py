@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -56,3 +57,18 @@ def shell_lines(text: str) -> list[ShellLine]:
         elif has_prompts and found:
             found[-1].output.append(line.rstrip())
     return [line for line in found if line.words.startswith("unseen ")]
+
+
+def same_output(printed: list[str], shown: list[str]) -> bool:
+    """Whether lines say the same, word by word; the last digits of a fraction may differ between processors."""
+    words = [[line.split() for line in lines if line.strip()] for lines in (printed, shown)]
+    if [len(line) for line in words[0]] != [len(line) for line in words[1]]:
+        return False
+    return all(_same_word(*pair) for lines in zip(*words, strict=True) for pair in zip(*lines, strict=True))
+
+
+def _same_word(printed: str, shown: str) -> bool:
+    if printed == shown:
+        return True
+    fractions = [re.fullmatch(r"\d+\.\d+(e-\d+)?|\de-\d+", word) for word in (printed, shown)]
+    return all(fractions) and math.isclose(float(printed), float(shown), rel_tol=0.1)

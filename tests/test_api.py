@@ -100,7 +100,7 @@ def test_answers_are_a_sequence(countries: KnowledgeGraph) -> None:
 
 
 def test_the_json_has_exactly_the_promised_shape(countries: KnowledgeGraph) -> None:
-    plain = unseen.ask(countries, NEIGHBOURS, top=4).as_json()
+    plain = unseen.ask(countries, NEIGHBOURS, method="edge-type", top=4).as_json()
     assert json.loads(json.dumps(plain)) == plain
     assert list(plain) == ["query", "method", "graph", "known", "answers"]
     assert plain["query"] == NEIGHBOURS
@@ -126,7 +126,7 @@ class TestExplain:
         assert best.edges == (("Ada", "parent", "Ben"), ("Ben", "parent", "Dora"))
 
     def test_a_predicted_answer_comes_with_its_likeliest_bindings(self, family: KnowledgeGraph) -> None:
-        predicted = unseen.ask(family, self.QUESTION, explain=True, predicted_only=True)
+        predicted = unseen.ask(family, self.QUESTION, method="edge-type", explain=True, predicted_only=True)
         assert all(list(answer.bindings) == ["x"] and not answer.edges for answer in predicted)
         assert all(answer.bindings["x"] in {"Ben", "Cleo"} for answer in predicted)
 
@@ -147,7 +147,7 @@ def test_top_limits_what_is_shown_but_not_what_is_counted(countries: KnowledgeGr
     answers = unseen.ask(countries, "?x : speaks(x, French)", top=5)
     assert len(answers) == 5
     assert answers.known > 5
-    assert len(unseen.ask(countries, "?x : speaks(x, French)", top=10**6)) < countries.num_entities
+    assert len(unseen.ask(countries, "?x : speaks(x, French)", method="edge-type", top=10**6)) < countries.num_entities
 
 
 @pytest.mark.parametrize("top", [0, -1])
@@ -157,7 +157,7 @@ def test_less_than_one_answer_cannot_be_asked_for(family: KnowledgeGraph, top: i
 
 
 def test_predicted_only_leaves_known_answers_out(family: KnowledgeGraph) -> None:
-    answers = unseen.ask(family, "?x : parent(Ada, x)", predicted_only=True)
+    answers = unseen.ask(family, "?x : parent(Ada, x)", method="edge-type", predicted_only=True)
     assert answers.known == 2
     assert not any(answer.known for answer in answers)
     assert set(entities(answers)) == {"Dora", "Emil"}
@@ -173,7 +173,7 @@ def test_the_exact_method_predicts_nothing(family: KnowledgeGraph) -> None:
 def test_an_unknown_method_is_an_error_that_lists_the_known_ones(family: KnowledgeGraph) -> None:
     with pytest.raises(UnknownMethod, match="there is no method 'oracle'; available: edge-type, exact") as caught:
         unseen.ask(family, "?x : parent(Ada, x)", method="oracle")
-    assert caught.value.available == (*METHODS, "a run folder")
+    assert caught.value.available == (*METHODS, "default", "a run folder")
 
 
 def test_formula_sparql_and_algebra_ask_the_same(countries: KnowledgeGraph) -> None:
@@ -256,7 +256,7 @@ def test_only_entities_with_an_edge_are_predicted(family: KnowledgeGraph) -> Non
 
 
 def test_a_question_without_any_answer_gives_none(family: KnowledgeGraph) -> None:
-    answers = unseen.ask(family, "?x : parent(Ada, x) & likes(Ada, x)")
+    answers = unseen.ask(family, "?x : parent(Ada, x) & likes(Ada, x)", method="edge-type")
     assert (answers.known, list(answers)) == (0, [])
 
 

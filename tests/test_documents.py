@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import command_in
-from tests.documents import Block, ShellLine, blocks, shell_lines
+from tests.documents import Block, ShellLine, blocks, same_output, shell_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -41,7 +41,8 @@ def test_commands_succeed_and_print_what_is_shown(
         assert result.code == 0, f"{line.words}\n{result.errors}"
         shown = [text for text in line.output if text]
         if shown and "..." not in shown and "…" not in shown:
-            assert [text for text in result.output.splitlines() if text] == shown
+            printed = result.output.splitlines()
+            assert same_output(printed, shown), "\n".join(printed)
 
 
 def test_the_page_of_the_command_line_is_what_the_tool_writes() -> None:
@@ -118,3 +119,12 @@ def test_examples_are_found_in_markdown(tmp_path: Path) -> None:
         ShellLine("unseen info countries", []),
     ]
     assert shell_lines(found[3].text) == [ShellLine("unseen info countries")]
+
+
+def test_only_the_last_digits_of_what_is_shown_may_differ() -> None:
+    shown = ["rank  entity   probability", "   1  Spain   known  0.986", "3 known, 1,234 triples"]
+    assert same_output(["rank entity probability", "1 Spain known 0.985", "", "3 known, 1,234 triples"], shown)
+    assert not same_output(["rank entity probability", "1 Spain known 0.785", "3 known, 1,234 triples"], shown)
+    assert not same_output(["rank entity probability", "2 Spain known 0.986", "3 known, 1,234 triples"], shown)
+    assert not same_output(["rank entity probability", "1 Spain known 0.986", "3 known, 1,235 triples"], shown)
+    assert not same_output(shown[:2], shown)

@@ -195,7 +195,7 @@ def _ships_models() -> bool:
 
 
 def open_method(name: str) -> Method:
-    """A method by name, a shipped model, or what the folder of a model or a run holds."""
+    """A method by name, a shipped model, or what the folder of a model or a run holds; models are opened once."""
     if name == "edge-type":
         from unseen.methods.edge_type import EdgeType  # torch takes seconds to import
 
@@ -204,13 +204,13 @@ def open_method(name: str) -> Method:
         from unseen.methods.exact import Exact
 
         return Exact()
-    from unseen.training.models import open_model, shipped_models
+    from unseen.training.models import kept_model, shipped_models
 
     shipped = [model.name for model in shipped_models()]
     if name == "default" and not shipped:
         raise UnseenError("no model is shipped with this version: name a method, or a folder of `unseen pretrain`")
     if name == "default" or name in shipped or Path(name).is_dir():
-        return open_model(name)
+        return kept_model(name)
     raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ from unseen.version import __version__
 HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "fastapi")
 GRANDCHILDREN = "?u : exists child . parent(Ada, child) & parent(child, u)"
 NEIGHBOURS = "?x : borders(France, x) & !speaks(x, German)"
+HEURISTIC = ("--method", "edge-type")
+"""What gives the same digits on every machine; sums of a network do not."""
 
 
 class TestGoldenOutput:
@@ -30,11 +33,14 @@ class TestGoldenOutput:
     @pytest.mark.parametrize(
         ("name", "words"),
         [
-            ("ask", [NEIGHBOURS, "--top", "6"]),
-            ("ask-predicted", [NEIGHBOURS, "--top", "3", "--predicted"]),
+            ("ask", [NEIGHBOURS, "--top", "6", *HEURISTIC]),
+            ("ask-predicted", [NEIGHBOURS, "--top", "3", "--predicted", *HEURISTIC]),
             ("ask-exact", ["?x : speaks(x, French)", "--method", "exact", "--top", "4"]),
-            ("ask-explain", ["?l : exists v . borders(France, v) & speaks(v, l)", "--top", "20", "--explain"]),
-            ("ask-sparql", ["SELECT ?x WHERE { :France :borders/:speaks ?x } LIMIT 4"]),
+            (
+                "ask-explain",
+                ["?l : exists v . borders(France, v) & speaks(v, l)", "--top", "20", "--explain", *HEURISTIC],
+            ),
+            ("ask-sparql", ["SELECT ?x WHERE { :France :borders/:speaks ?x } LIMIT 4", *HEURISTIC]),
             ("ask-nothing", ["?x : capital(France, x) & speaks(x, French)", "--method", "exact"]),
         ],
     )
@@ -45,7 +51,11 @@ class TestGoldenOutput:
 
     @pytest.mark.parametrize(
         ("name", "words"),
-        [("ask", []), ("ask-explain", ["--explain"]), ("ask-exact", ["--method", "exact", "--top", "1"])],
+        [
+            ("ask", [*HEURISTIC]),
+            ("ask-explain", ["--explain", *HEURISTIC]),
+            ("ask-exact", ["--method", "exact", "--top", "1"]),
+        ],
     )
     def test_answers_as_json(self, command: Command, family_file: str, name: str, words: list[str]) -> None:
         result = command("ask", family_file, GRANDCHILDREN, "--json", *words)
@@ -143,12 +153,26 @@ def test_names_are_shown_as_they_are(command: Command, folder: Path, name: str) 
     assert name in info.output
 
 
+def test_the_shipped_model_answers_where_no_method_is_named(command: Command) -> None:
+    result = command("ask", "countries", NEIGHBOURS, "--top", "8", "--json")
+    assert (result.code, result.errors) == (0, "")
+    told = json.loads(result.output)
+    assert told["method"] == "default"
+    assert {answer["entity"] for answer in told["answers"][:3]} == {"Andorra", "Spain", "Monaco"}
+    assert [answer["known"] for answer in told["answers"]] == [True] * 3 + [False] * 5
+    assert all(answer["probability"] > 0.9 for answer in told["answers"][:3])
+    assert all(answer["probability"] < 0.1 for answer in told["answers"][3:])
+    assert "method default;" in command("ask", "countries", NEIGHBOURS).output
+
+
 def test_the_demo_tells_its_story(command: Command) -> None:
     result = command("demo")
     assert (result.code, result.errors) == (0, "")
     assert all(f"\n{number}. " in result.output for number in (1, 2, 3, 4))
     assert "Atlantis" in result.output
     assert "the hidden truth" in result.output
+    model, heuristic = (int(share) for share in re.findall(r"(\d+) %", result.output.splitlines()[-1])[:2])
+    assert model > 2 * heuristic
 
 
 def _python(code: str) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,16 @@ class TestModelFolder:
         assert card["metrics"]["validation"]["hits_at_10"] == read_json(run.path / "last.json")["best_score"]
         assert card["commit"]
         assert {path.name for path in model.path.iterdir()} == {"weights.safetensors", "card.json", "calibration.json"}
+
+    def test_the_card_says_what_else_is_known_but_not_otherwise(self, run: RunFolder, tmp_path: Path) -> None:
+        about = {"sources": [{"name": "first", "licence": "CC0-1.0"}], "seed": 7}
+        card = export_model(run, tmp_path / "model", licence="CC0-1.0", about=about).card
+        assert (card["sources"], card["seed"]) == (about["sources"], 0)
+
+    def test_a_run_without_its_checkpoints_is_exported_by_its_log(self, run: RunFolder, tmp_path: Path) -> None:
+        copy = RunFolder(Path(shutil.copytree(run.path, tmp_path / "run", ignore=shutil.ignore_patterns("last*"))))
+        cards = [export_model(one, tmp_path / f"{place}", licence="x").card for place, one in enumerate((run, copy))]
+        assert cards[0] == cards[1]
 
     def test_it_answers_as_the_run_does(self, run: RunFolder, tmp_path: Path, family: Any) -> None:
         export_model(run, tmp_path / "model", licence="CC0-1.0")

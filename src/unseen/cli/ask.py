@@ -24,8 +24,8 @@ def ask(
     method: Annotated[
         str | None,
         typer.Option(
-            help="edge-type (predicts), exact (only known), a model or a run folder; "
-            "by default the shipped model, or edge-type if there is none.",
+            help="A model or a run folder, edge-type (a quick heuristic) or exact (only known); "
+            "by default the model that is shipped.",
             show_default=False,
         ),
     ] = None,

@@ -49,20 +49,25 @@ def export(
     metrics: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON to add to the card's metrics.", show_default=False)
     ] = None,
+    about: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="JSON to add to the card: sources of the data, notes.", show_default=False),
+    ] = None,
 ) -> None:
     """Write the best weights of a run as a model: weights, card and calibration, at most two megabytes.
 
     \b
     Examples:
-      unseen models export runs/general -o src/unseen/data/models/default --licence CC-BY-4.0
+      unseen models export runs/general -o models/general --licence CC-BY-4.0
+      unseen models export runs/general -o models/general --licence CC-BY-4.0 --metrics test.json --about sources.json
     """
     from unseen.cli.console import note
     from unseen.training.checkpoint import read_json
     from unseen.training.models import export_model
     from unseen.training.run_folder import RunFolder
 
-    more = read_json(metrics) if metrics is not None else None
-    model = export_model(RunFolder.open(run), output, licence=licence, metrics=more)
+    more, facts = (None if path is None else read_json(path) for path in (metrics, about))
+    model = export_model(RunFolder.open(run), output, licence=licence, metrics=more, about=facts)
     size = (model.path / "weights.safetensors").stat().st_size
     note(f"wrote {output}: {model.card['parameters']:,} parameters, {size:,} bytes")
 

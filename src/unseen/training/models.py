@@ -13,6 +13,7 @@ folder of a run. `card.json` is written last: a folder without it is not a model
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,21 @@ def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = Tr
     return open_method(found.path, device=device, known_facts=known_facts)
 
 
+def kept_model(name: str | Path) -> Executing:
+    """The same, but opened once in this process as long as its files stay as they are.
+
+    What a method knows of a graph is kept with the method, so a further question on the same graph finds it again.
+    """
+    path = find_model(name).path.resolve()
+    return _opened(path, tuple(sorted((file.name, file.stat().st_mtime_ns) for file in path.iterdir())))
+
+
+@lru_cache(maxsize=2)
+def _opened(path: Path, _files: tuple[tuple[str, int], ...]) -> Executing:
+    """The method of a folder whose files were last written at these times."""
+    return open_model(path)
+
+
 def weights_and_shape(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The weights of a zero-shot model, in float32, and the settings that they belong to."""
     found = find_model(name)
@@ -127,8 +143,19 @@ def weights_and_shape(name: str | Path) -> tuple[dict[str, Tensor], dict[str, An
     return {key: tensor.float() for key, tensor in read_tensors(path).items()}, {key: settings[key] for key in SHAPE}
 
 
-def export_model(run: RunFolder, path: Path, *, licence: str, metrics: dict[str, Any] | None = None) -> ModelFolder:
-    """Write the best weights of a run as a model; `metrics` are added to what its validation found."""
+def export_model(
+    run: RunFolder,
+    path: Path,
+    *,
+    licence: str,
+    metrics: dict[str, Any] | None = None,
+    about: dict[str, Any] | None = None,
+) -> ModelFolder:
+    """Write the best weights of a run as a model.
+
+    `metrics` are added to what its validation found; `about` is what else the card says, such as the sources of its
+    data. What the run knows itself cannot be said otherwise.
+    """
     if (path / "card.json").exists():
         raise RunFolderError("is a model already; name another folder", path=path)
     weights, _ = weights_and_shape(run.path)
@@ -137,7 +164,8 @@ def export_model(run: RunFolder, path: Path, *, licence: str, metrics: dict[str,
     write_tensors(path / "weights.safetensors", small)
     if (run.path / "calibration.json").exists():
         write_json(path / "calibration.json", read_json(run.path / "calibration.json"))
-    write_json(path / "card.json", _card(run, small, licence, metrics or {}))
+    card = _card(run, small, licence, metrics or {})
+    write_json(path / "card.json", card | {key: value for key, value in (about or {}).items() if key not in card})
     return ModelFolder(path)
 
 
@@ -149,7 +177,7 @@ def _small(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 def _card(run: RunFolder, weights: dict[str, Tensor], licence: str, metrics: dict[str, Any]) -> dict[str, Any]:
     origin, config = run.origin, run.config
     settings = asdict(config)
-    last = read_json(run.path / "last.json") if (run.path / "last.json").exists() else {}
+    last = _last(run)
     validation = {"validation": {config.validation_metric: last.get("best_score")}}
     return {
         "method": "zero-shot",
@@ -165,3 +193,10 @@ def _card(run: RunFolder, weights: dict[str, Tensor], licence: str, metrics: dic
         "dtype": str(next(iter(weights.values())).dtype).removeprefix("torch."),
         "settings": {key: settings[key] for key in SETTINGS},
     }
+
+
+def _last(run: RunFolder) -> dict[str, Any]:
+    """How the run ended: its last checkpoint, or its log where checkpoints were left behind."""
+    path = run.path / "last.json"
+    ends = [event for event in run.metrics() if event["event"] == "end"]
+    return read_json(path) if path.exists() else next(reversed(ends), {})

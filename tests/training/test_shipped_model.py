@@ -1,0 +1,54 @@
+"""The model that the package ships: what it is, that it is small, and that it knows what the embedded graph implies."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from unseen import api
+from unseen.methods.calibration import Calibrated
+from unseen.training.checkpoint import read_tensors
+from unseen.training.models import FACTS, MOST_BYTES, ModelFolder, find_model, kept_model, open_model
+
+
+@pytest.fixture(scope="module")
+def model() -> ModelFolder:
+    found = find_model("default")
+    assert isinstance(found, ModelFolder)
+    return found
+
+
+class TestFolder:
+    def test_it_is_in_the_package_and_small(self, model: ModelFolder) -> None:
+        files = {path.name: path.stat().st_size for path in model.path.iterdir()}
+        assert set(files) == {"weights.safetensors", "card.json", "calibration.json"}
+        assert sum(files.values()) <= MOST_BYTES
+        assert api.find_source("countries").parent == model.path.parent.parent
+
+    def test_its_card_says_all_that_a_card_must(self, model: ModelFolder) -> None:
+        card = model.card
+        assert all(card[fact] is not None for fact in FACTS)
+        assert {source["name"] for source in card["sources"]} == {graph["name"] for graph in card["data"]}
+        assert all(source["licence"] for source in card["sources"])
+        assert {name for name in card["metrics"] if name != "note"} >= {"validation_175", "validation_550"}
+
+    def test_its_weights_are_half_as_long_as_they_were(self, model: ModelFolder) -> None:
+        weights = read_tensors(model.path / "weights.safetensors").values()
+        assert {tensor.dtype for tensor in weights} == {torch.float16}
+        assert all(bool(tensor.isfinite().all()) for tensor in weights)
+        assert sum(tensor.numel() for tensor in weights) == model.card["parameters"]
+
+    def test_it_is_calibrated(self) -> None:
+        assert isinstance(open_model("default", device="cpu"), Calibrated)
+
+    def test_it_is_opened_once_as_long_as_it_stays(self, model: ModelFolder, tmp_path: Path) -> None:
+        assert kept_model("default") is kept_model(model.path)
+        copy = Path(shutil.copytree(model.path, tmp_path / "copy"))
+        first = kept_model(copy)
+        assert first is kept_model(copy)
+        os.utime(copy / "weights.safetensors", ns=(0, 0))
+        assert first is not kept_model(copy)
