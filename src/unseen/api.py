@@ -220,4 +220,4 @@ def check_memory(method: Method, graph: KnowledgeGraph) -> None:
 
     inner = getattr(method, "method", method)
     if isinstance(inner, ZeroShot):
-        footprint.check_memory(graph, inner.architecture)
+        footprint.check_memory(graph, inner.architecture, inner.device)

@@ -18,6 +18,7 @@ from tests.training.small_world import TINY, small_dataset
 from unseen import api
 from unseen.cli.main import app
 from unseen.errors import TooLarge, UnknownMethod, UnseenError
+from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.methods.calibration import Calibrated
 from unseen.methods.zero_shot import Architecture, ZeroShot, footprint
 from unseen.training import models
@@ -127,7 +128,7 @@ class TestDefault:
     def test_a_graph_that_is_too_large_names_a_method_that_works(
         self, shipped: Path, family: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(footprint, "bytes_free", lambda: 1000)
+        monkeypatch.setattr(footprint, "bytes_free", lambda _device: 1000)
         with pytest.raises(TooLarge, match="--method edge-type"):
             unseen.ask(family, "?x : likes(x, Chess)")
         assert unseen.ask(family, "?x : likes(x, Chess)", method="edge-type").method == "edge-type"
@@ -135,6 +136,29 @@ class TestDefault:
     def test_memory_is_known_on_this_machine(self, family: Any) -> None:
         assert footprint.bytes_needed(family, Architecture()) > 0
         assert footprint.bytes_free() is None or footprint.bytes_free() > 0
+
+    def test_a_container_may_have_less_memory_than_the_machine(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        limit, used = tmp_path / "limit", tmp_path / "used"
+        monkeypatch.setattr(footprint, "GROUPS", ((limit, used), (tmp_path / "no", tmp_path / "none")))
+        everything = footprint.bytes_free()
+        used.write_text("1000\n")
+        limit.write_text("max\n")
+        assert everything is not None
+        assert footprint.bytes_free() != 2000
+        limit.write_text("3000\n")
+        assert footprint.bytes_free() == 2000
+        limit.write_text("500\n")
+        assert footprint.bytes_free() == 0
+
+
+def test_three_million_triples_take_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = (np.arange(3_000_000, dtype=np.int32) % size for size in (1_000_000, 1000, 999_983))
+    graph = KnowledgeGraph(*columns, Vocabulary.numbered(1_000_000, 1000))
+    monkeypatch.setattr(footprint, "bytes_free", lambda _device: 1 << 31)
+    with pytest.raises(TooLarge, match=r"about 3\.\d GiB for a graph of 3,000,000 triples, and 2\.0 GiB are free; use"):
+        footprint.check_memory(graph, Architecture())
 
 
 class TestCommands:

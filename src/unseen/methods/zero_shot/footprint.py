@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import torch
+
 from unseen.errors import TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.methods.gnn_qe.neural_projector import NUMBERS_TO_ANSWER
@@ -13,6 +15,12 @@ from unseen.methods.zero_shot.method import Architecture
 BYTES_OF_EDGE = 2 * 3 * 24
 """Two directions, by target, source and relation: five int32 columns and a share of the key each."""
 
+GROUPS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
+)
+"""Where a control group, in its two versions, says how much memory it may take and how much it has."""
+
 
 def bytes_needed(graph: KnowledgeGraph, shape: Architecture) -> int:
     """About how much memory one projection of one set takes, the sorted edges included."""
@@ -20,8 +28,28 @@ def bytes_needed(graph: KnowledgeGraph, shape: Architecture) -> int:
     return BYTES_OF_EDGE * graph.num_triples + 4 * NUMBERS_TO_ANSWER * cells
 
 
-def bytes_free() -> int | None:
-    """Memory that this machine could still give; None where it does not say."""
+def bytes_free(device: torch.device | None = None) -> int | None:
+    """Memory that the device, or else this machine, could still give; None where it does not say.
+
+    In a container that is what the container may still take.
+    """
+    if device is not None and device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    known = [room for room in (_machine_room(), *map(_group_room, GROUPS)) if room is not None]
+    return min(known, default=None)
+
+
+def check_memory(graph: KnowledgeGraph, shape: Architecture, device: torch.device | None = None) -> None:
+    """Refuse a graph that is too large for the machine, and say which method would work."""
+    needed, free = bytes_needed(graph, shape), bytes_free(device)
+    if free is not None and needed > free:
+        raise TooLarge(
+            f"the zero-shot model needs about {needed / 2**30:.1f} GiB for a graph of {graph.num_triples:,} triples, "
+            f"and {free / 2**30:.1f} GiB are free; use --method edge-type, which predicts with far less, or exact"
+        )
+
+
+def _machine_room() -> int | None:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
@@ -31,11 +59,10 @@ def bytes_free() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") if "SC_AVPHYS_PAGES" in names else None
 
 
-def check_memory(graph: KnowledgeGraph, shape: Architecture) -> None:
-    """Refuse a graph that is too large for the machine, and say which method would work."""
-    needed, free = bytes_needed(graph, shape), bytes_free()
-    if free is not None and needed > free:
-        raise TooLarge(
-            f"the zero-shot model needs about {needed / 2**30:.1f} GiB for a graph of {graph.num_triples:,} triples, "
-            f"and {free / 2**30:.1f} GiB are free; use --method edge-type, which predicts with far less, or exact"
-        )
+def _group_room(files: tuple[Path, Path]) -> int | None:
+    """What a control group may still take; None where there is none or it has no limit."""
+    try:
+        limit, used = (int(path.read_text(encoding="ascii")) for path in files)
+    except (OSError, ValueError):  # "max" is no limit
+        return None
+    return max(0, limit - used)
