@@ -40,6 +40,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "scale": ("sigmoid", "calibrated", "min-max", "softmax"),
     "logic": ("product", "goedel"),
     "heads": ("best", "any"),
+    "popularity": (0.0, 0.5, 1.0),
     "known_facts": (True, False),
     "ceiling": (0.5, 0.9, 0.99),
     "negation": (0.5, 1.0, 2.0, 4.0),

@@ -32,6 +32,8 @@ OPTIONS = [
     BeamOptions(beam=0, scale="min-max", known_facts=False, negation=2.5),
     BeamOptions(beam=0, scale="softmax", logic="goedel"),
     BeamOptions(beam=0, scale="softmax", negation=0.5, sharpness=3.0),
+    BeamOptions(beam=0, scale="softmax", popularity=0.7),
+    BeamOptions(beam=0, popularity=1.5, known_facts=False),
 ]
 small_queries = st.one_of(queries(ENTITIES, RELATIONS, 3, safe=False), shaped_queries(ENTITIES, RELATIONS))
 
