@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TUNING = "tuning.json"
 CALIBRATION = "calibration.json"
 VALUES: dict[str, tuple[Any, ...]] = {
-    "scale": ("sigmoid", "calibrated", "min-max", "softmax"),
+    "scale": ("softmax", "sigmoid", "calibrated", "min-max"),
     "logic": ("product", "goedel"),
     "heads": ("best", "any"),
     "popularity": (0.0, 0.5, 1.0),

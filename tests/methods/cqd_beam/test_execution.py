@@ -101,7 +101,10 @@ def test_blocks_can_be_walked_twice_and_are_the_same() -> None:
 def test_a_wider_beam_never_makes_a_positive_answer_less_likely() -> None:
     graph, asked = world()
     positive = [query for query in asked if not any(isinstance(node, Not) for node in walk(query))]
-    answers = [CqdBeam(NamedVectors(), BeamOptions(beam=beam)).answer(graph, positive) for beam in (1, 4, 20, 0)]
+    answers = [
+        CqdBeam(NamedVectors(), BeamOptions(beam=beam, scale="sigmoid")).answer(graph, positive)
+        for beam in (1, 4, 20, 0)
+    ]
     assert all(bool((wider >= narrower - 1e-6).all()) for narrower, wider in pairwise(answers))
     assert not torch.allclose(answers[0], answers[-1])
 

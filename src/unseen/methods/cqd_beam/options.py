@@ -28,7 +28,7 @@ class BeamOptions:
     """Entities kept for each inner variable; 0 keeps all of them, which is exact and only for small graphs."""
     logic: str = "product"
     """product, goedel or lukasiewicz, also for the step from head to tail."""
-    scale: str = "sigmoid"
+    scale: str = "softmax"
     """sigmoid, calibrated (sigmoid of a learned affine map per relation), min-max, or softmax (times the degree)."""
     heads: str = "best"
     """best: a tail is as likely as its best head makes it; any: as at least one head would, were they independent."""
