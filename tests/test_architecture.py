@@ -21,6 +21,7 @@ LEVELS = [
     {"benchmark", "nn", "database"},
     {"methods", "evaluation"},
     {"training"},
+    {"reproduction"},
     {"api", "data"},
     {"client"},
     {"__init__"},

@@ -70,7 +70,7 @@ class RunFolder:
             raise RunFolderError("is there already; go on with --resume, or name another folder", path=folder.path)
         folder.path.mkdir(parents=True, exist_ok=True)
         write_toml(config, folder.path / "config.toml")
-        write_json(folder.path / "run.json", about | _origin())
+        write_json(folder.path / "run.json", about | provenance())
         return folder
 
     @classmethod
@@ -194,7 +194,8 @@ def _about(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _origin() -> dict[str, Any]:
+def provenance() -> dict[str, Any]:
+    """What made something: command, versions, commit, machine."""
     return {
         "command": sys.argv,
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
