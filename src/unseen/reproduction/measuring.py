@@ -63,7 +63,8 @@ class Measurement:
         if self.cell.what == "time":
             return seconds_per_query(self.method, questions)
         found = measure(self.method, questions, _collectors(self.cell, self.dataset, self.method, questions))
-        return replace(found, by_rank={}).to_json()
+        changed = {name: one for name, one in found.by_change.items() if name == "changed"}
+        return replace(found, by_rank={}, by_change=changed).to_json()
 
 
 def _questions(cell: Cell, dataset: Dataset) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from unseen.reproduction.cell_files import MISSING
@@ -20,7 +20,7 @@ from unseen.reproduction.grid import Cell, Task
 from unseen.reproduction.running import CellRunner, Tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from unseen.reproduction.clock import Clock
@@ -50,7 +50,6 @@ class Worker:
     process: subprocess.Popen[str]
     log: Path
     task: Task | None = None
-    messages: list[str] = field(default_factory=list)
 
     def send(self, value: dict[str, Any]) -> None:
         """One line of orders."""
@@ -66,11 +65,13 @@ class _Pool:
     def __init__(self, workspace: Workspace, clock: Clock, tell: Tell, jobs: int) -> None:
         self.workspace, self.clock, self.tell, self.jobs = workspace, clock, tell, jobs
         self.messages: queue.Queue[Message] = queue.Queue()
+        self.processes: list[subprocess.Popen[str]] = []
         self.all_finished = True
 
     def run(self, tasks: list[Task]) -> bool:
         waiting = list(tasks)
         with ExitStack() as stack:
+            stack.callback(_stop_all, self.processes)
             workers = [self._started(number, stack) for number in range(min(self.jobs, len(waiting)))]
             self._hand_out(waiting, workers)
             while any(worker.task is not None for worker in workers):
@@ -127,7 +128,7 @@ class _Pool:
             start_new_session=True,  # Ctrl-C comes here alone, and reaches the workers once, as the end of their input
         )
         worker = Worker(number, process, log)
-        stack.callback(_stop, process)
+        self.processes.append(process)
         threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
         worker.send({"workspace": self.workspace.to_json(), "minutes": self.clock.minutes_left})
         return worker
@@ -138,15 +139,17 @@ class _Pool:
         self.messages.put((worker, None))
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
-    """End a process by the end of its input; one that does not listen is ended by force."""
-    close: Callable[[], None] = process.stdin.close if process.stdin is not None else (lambda: None)
-    with suppress(BrokenPipeError):
-        close()
-    try:
-        process.wait(GRACE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
+def _stop_all(processes: Sequence[subprocess.Popen[str]]) -> None:
+    """Ask all processes at once by the end of their input; one that does not listen is ended by force."""
+    for process in processes:
+        with suppress(BrokenPipeError):
+            if process.stdin is not None:
+                process.stdin.close()
+    for process in processes:
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
