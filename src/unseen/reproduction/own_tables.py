@@ -85,4 +85,5 @@ def number(value: float | None, sign: bool = False) -> str:
     """A number with one digit, with its sign where it is a difference; nothing where there is none."""
     if value is None:
         return ""
-    return f"{value:+.1f}" if sign else f"{value:.1f}"
+    shown = round(value, 1) + 0.0  # no minus before a zero
+    return f"{shown:+.1f}" if sign else f"{shown:.1f}"
