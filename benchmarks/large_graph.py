@@ -10,6 +10,10 @@ after the other. The same commands of `unseen` work on any TSV or Parquet file o
     python benchmarks/large_graph.py sample -o FOLDER       1,000 questions of each type without negation
     python benchmarks/large_graph.py heuristic -o FOLDER    the edge-type heuristic, to compare with
     python benchmarks/large_graph.py oracle -o FOLDER       CQD-Beam with the true chances: the most that can be learned
+    python benchmarks/large_graph.py tokenise -o FOLDER     20,000 anchors and the tokens of all nodes
+    python benchmarks/large_graph.py train -o FOLDER        NodePiece-QE into FOLDER/run [--minutes 20 --set dim=100]
+    python benchmarks/large_graph.py tune -o FOLDER         options of CQD-Beam, on validation questions
+    python benchmarks/large_graph.py evaluate -o FOLDER     Hits@100 of the run against all entities
     python benchmarks/large_graph.py grow -o FOLDER         10,000 new nodes and 100,000 links, and questions about them
 
 Without arguments: all of it, at a hundredth of the size, in a temporary folder.
@@ -29,9 +33,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
+from large_graph_model import evaluate_run, grow, hits_of, tokenise, train, tune
 from latent_graph import RELATIONS, LatentGraph, latent_graph, num_entities_of
 from latent_oracle import Oracle
 from unseen.benchmark.dataset import Dataset
@@ -41,18 +43,16 @@ from unseen.benchmark.split import inductive_split
 from unseen.benchmark.threads import in_threads
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.results import EPFO
-from unseen.graph import KnowledgeGraph
 from unseen.graph.files.readers import read_graph
 from unseen.graph.files.writers import write_graph
-from unseen.logic.algebra import Anchor, Project
 from unseen.logic.shapes import SHAPES
-from unseen.methods.cqd_beam import BeamOptions, CqdBeam, VectorLinks, VectorScorer
-from unseen.methods.cqd_beam.beams import RunningTop
+from unseen.methods.cqd_beam import BeamOptions, CqdBeam
 from unseen.methods.edge_type import EdgeType
 
 RATIO, SEED = 133, 42
-NEW_NODES, DIM = 10_000, 200
 SMALL = 0.01
+SMALL_TRAINING = ["steps=300", "validate_every=150", "batch_size=1024", "negatives=512", "dim=32", "hidden_dim=64"]
+"""Settings of a run at a hundredth of the size, a matter of seconds."""
 
 
 def generate(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -98,8 +98,7 @@ def sample(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 def heuristic(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     dataset = Dataset.open(folder / "dataset")
     result = evaluate(EdgeType(), dataset, "test", Options(limit=arguments.limit), name="edge-type")
-    by_type = {kind: round(100 * found.metrics.hits_at_100, 2) for kind, found in result.types.items()}
-    return {"candidates": result.candidates, "hits_at_100": by_type | _average(result)}
+    return hits_of(result)
 
 
 def oracle(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -108,38 +107,7 @@ def oracle(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     options = BeamOptions(beam=arguments.beam, scale="softmax")
     method = CqdBeam(Oracle.of(dataset.observed("test"), world), options)
     result = evaluate(method, dataset, "test", Options(limit=arguments.limit), name="oracle")
-    by_type = {kind: round(100 * found.metrics.hits_at_100, 2) for kind, found in result.types.items()}
-    return {"candidates": result.candidates, "hits_at_100": by_type | _average(result)}
-
-
-def grow(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """New nodes with ten links each, then a 2p question about each of eight of them; vectors are random."""
-    graph, random = Dataset.open(folder / "dataset").observed("test"), np.random.default_rng(arguments.seed)
-    count = max(10, round(NEW_NODES * arguments.scale))
-    triples = new_triples(graph, count, random)
-    vectors = torch.randn(graph.num_entities + count, DIM), torch.randn(2 * graph.num_relations, DIM)
-    start = time.perf_counter()
-    grown = graph.extended_with(triples)
-    extended = time.perf_counter()
-    method = CqdBeam(VectorScorer(VectorLinks(*vectors)), BeamOptions(beam=arguments.beam))
-    method.links(grown)
-    known = time.perf_counter()
-    asked = [Project(1, Project(0, Anchor(grown.num_entities - 1 - place))) for place in range(8)]
-    best = RunningTop(len(asked), 10, torch.device("cpu"))
-    for first, block in method.score_blocks(grown, asked).blocks():
-        best.add(block, first)
-    spent = {"extend": extended - start, "know": known - extended, "answer": time.perf_counter() - known}
-    return {"new_nodes": count, "new_triples": len(triples), "questions": len(asked)} | {
-        f"{name}_seconds": round(value, 2) for name, value in spent.items()
-    }
-
-
-def new_triples(graph: KnowledgeGraph, count: int, random: np.random.Generator) -> list[tuple[str, str, str]]:
-    """Ten links of each new node, to old ones."""
-    old = graph.vocabulary.entities.keys.take(random.integers(0, graph.num_entities, 10 * count)).to_pylist()
-    relations = graph.vocabulary.relations.keys.take(random.integers(0, graph.num_relations, 10 * count)).to_pylist()
-    new = [f"new {number // 10}" for number in range(10 * count)]
-    return list(zip(new, relations, old, strict=True))
+    return hits_of(result)
 
 
 STAGES: dict[str, Callable[[Path, argparse.Namespace], dict[str, Any]]] = {
@@ -148,6 +116,10 @@ STAGES: dict[str, Callable[[Path, argparse.Namespace], dict[str, Any]]] = {
     "sample": sample,
     "heuristic": heuristic,
     "oracle": oracle,
+    "tokenise": tokenise,
+    "train": train,
+    "tune": tune,
+    "evaluate": evaluate_run,
     "grow": grow,
 }
 
@@ -170,18 +142,16 @@ def run_stage(name: str, folder: Path, arguments: argparse.Namespace) -> None:
 
 def run_all(folder: Path, arguments: argparse.Namespace) -> None:
     """Every stage in a process of its own, so that each has its own peak of memory."""
-    numbers = ("scale", "seed", "queries", "limit", "beam")
+    numbers = ("scale", "seed", "queries", "limit", "beam", "tuning", "run")
     options = [part for name in numbers for part in (f"--{name}", str(getattr(arguments, name)))]
+    options += ["--minutes", str(arguments.minutes)] if arguments.minutes else []
+    options += ["--set", *arguments.settings]
     for name in STAGES:
         subprocess.run([sys.executable, __file__, name, "-o", str(folder), *options], check=True)
 
 
 def _edges(dataset: Dataset, kind: str) -> list[tuple[str, Any]]:
     return [(side, getattr(dataset.split, f"{side}_{kind}")) for side in ("valid", "test")]
-
-
-def _average(result: Any) -> dict[str, float]:
-    return {"avg_p": round(100 * result.averages["avg_p"]["hits_at_100"], 2)}
 
 
 def main() -> None:
@@ -193,8 +163,14 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000, help="a type, in valid and in test")
     parser.add_argument("--limit", type=int, default=100, help="queries a type that are measured")
     parser.add_argument("--beam", type=int, default=8)
+    parser.add_argument("--run", default="run", help="the folder of the training run, in FOLDER")
+    parser.add_argument("--minutes", type=float, help="end training after so long; the same command goes on with it")
+    parser.add_argument("--set", dest="settings", nargs="*", default=[], metavar="NAME=VALUE", help="of the training")
+    parser.add_argument("--tuning", type=int, default=50, help="validation queries a type that options are chosen by")
     arguments = parser.parse_args()
     arguments.scale = arguments.scale or (1.0 if arguments.output else SMALL)
+    if not arguments.output:
+        arguments.settings = [*SMALL_TRAINING, *arguments.settings]
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.output or Path(temporary)
         if arguments.stage == "all":

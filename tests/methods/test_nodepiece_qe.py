@@ -219,6 +219,29 @@ def test_hidden_targets_leave_the_tokens_of_a_graph_without_them(shape: str) -> 
     assert (masks is None) == (shape != "gnn")
 
 
+def test_token_dropout_leaves_a_share_of_the_tokens() -> None:
+    method, world = model(objective=Objective(token_dropout=0.5)), graph()
+    training = method.training_graph(world)
+    tokens, _ = method._visible(method.prepare(training, np.array([0])), generator())
+    filled, kept = (int((each != method.tokeniser.padding).sum()) for each in (training.tokens, tokens))
+    assert 0.3 * filled < kept < 0.7 * filled
+    assert set(tokens.flatten().tolist()) <= {*training.tokens.flatten().tolist(), method.tokeniser.padding}
+
+
+def test_an_end_that_is_an_anchor_of_the_other_is_hidden_with_their_only_edge() -> None:
+    method = model("anchors", objective=Objective(hidden_targets=1.0))
+    names = [("e0", "r0", "e1"), ("e3", "r0", "e4"), ("e3", "r1", "e4"), ("e6", "r0", "e6"), ("e7", "r2", "e8")]
+    world = graph(edges=0).extended_with(names)
+    training = method.training_graph(world)
+    tokens, _ = method._visible(method.prepare(training, np.array([0, 1, 3])), generator())
+    anchor = {name: 2 * len(RELATIONS) + place for place, name in enumerate(ANCHORS)}
+    node = {world.vocabulary.entity_name(int(entity)): row for row, entity in enumerate(world.connected_entities)}
+    assert anchor["e0"] in training.tokens[node["e1"]]
+    assert anchor["e0"] not in tokens[node["e1"]], "the only edge to its anchor is hidden"
+    assert anchor["e3"] in tokens[node["e4"]], "another edge leads there"
+    assert anchor["e6"] in tokens[node["e6"]], "a loop makes nothing an anchor"
+
+
 def test_a_graph_without_a_known_edge_cannot_be_learned() -> None:
     empty = graph().restricted_to(np.zeros(graph().num_triples, bool))
     with pytest.raises(GraphError, match="no edge"):

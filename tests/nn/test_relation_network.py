@@ -65,9 +65,9 @@ def test_rows_share_conditions_or_have_their_own(graph: KnowledgeGraph, rows: li
     vectors, relations = torch.randn(8, 3, DIM).double(), torch.tensor([4, 1, 6])
     conditions = torch.tensor(rows)
     sets = torch.rand(15, len(rows)).double()
-    shared = network(edges, sets, relations[conditions], vectors, conditions)
+    shared = network(edges, sets, relations[conditions], network.readings(vectors), conditions)
     own = [
-        network(edges, sets[:, [row]], relations[[each]], vectors[:, [each]], torch.tensor([0]))
+        network(edges, sets[:, [row]], relations[[each]], network.readings(vectors[:, [each]]))
         for row, each in enumerate(rows)
     ]
     assert torch.allclose(shared, torch.cat(own, dim=1))

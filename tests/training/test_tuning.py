@@ -63,6 +63,13 @@ def test_negation_is_only_tried_where_there_is_some(tuning: Tuning) -> None:
     assert tried == {"1p": {1.0}, "2p": {1.0}, "2i": {1.0}, "2in": {1.0, 3.0}}
 
 
+def test_a_search_among_predictions_only_never_counts_known_facts(dataset: Dataset) -> None:
+    plan = TuningPlan(("1p",), 5, values={"logic": ("product", "goedel"), "known_facts": (True, False)})
+    found = tune(SCORER, dataset, plan.without_known_facts())
+    assert not found.choices.types["1p"].known_facts
+    assert {trial["known_facts"] for trial in found.about["trials"]["1p"]} == {False}
+
+
 def test_progress_reaches_its_end(dataset: Dataset) -> None:
     told: list[tuple[int, int]] = []
     plan = TuningPlan(("1p", "2in"), limit=2, values=FEW)

@@ -22,6 +22,10 @@ def tune(
     limit: Annotated[int, typer.Option(min=1, help="Validation queries a type.")] = 200,
     metric: Annotated[str, typer.Option(help="What to choose by: mrr, hits_at_1, 3, 10 or 100.")] = "hits_at_10",
     beam: Annotated[int, typer.Option(min=0, help="Entities kept for each inner variable; 0 keeps all.")] = 32,
+    known_facts: Annotated[
+        bool,
+        typer.Option(help="Try observed links as certain; without, answers are predictions only, as in the paper."),
+    ] = True,
     seed: Annotated[int, typer.Option(help="Which sample of validation queries.")] = 0,
     calibration_queries: Annotated[
         int, typer.Option(min=0, help="Validation queries a type that probabilities are fitted to; 0 is none.")
@@ -51,6 +55,7 @@ def tune(
         raise RunFolderError("is not the folder of a run", path=run)
     names = tuple(name.strip() for name in types.split(",")) if types else None
     plan = TuningPlan(names, limit, metric, BeamOptions(beam=beam), seed=seed)
+    plan = plan if known_facts else plan.without_known_facts()
     scorer, data = link_scorer_of(open_method(str(run))), open_dataset(dataset)
     with progress_bar("tuning", unit="trials") as bar:
         found = search(scorer, data, plan, lambda _label, done, total: bar(done, total))

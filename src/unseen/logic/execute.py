@@ -45,7 +45,7 @@ class Execution:
     def run_level(self, projector: Projector, projections: Sequence[Project]) -> None:
         """One `project` call for all these projections, whose sources are known."""
         sources = self.stacked([projection.source for projection in projections])
-        relations = torch.tensor([projection.relation for projection in projections], device=self.device)
+        relations = torch.tensor([projection.relation for projection in projections])  # on the host, where names are
         reached = projector.project(self.graph, sources, relations)
         self._sets.update(zip(projections, reached, strict=True))
 

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from unseen.nn.kernels import EdgeViews
+from unseen.nn.kernels import EdgeViews, cpu_layer
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.relational_conv import RelationalConv, node_scales
 
@@ -83,6 +83,9 @@ class Readout(nn.Module):
     ) -> Float[Tensor, "node batch"]:
         """The part of the query is computed once a column, not once a node."""
         of_state, of_query = torch.split(self.hidden.weight, state.shape[-1], dim=1)
-        hidden = state @ of_state.t() + (query @ of_query.t() + self.hidden.bias)
+        asked = query @ of_query.t() + self.hidden.bias
+        if cpu_layer.takes(state, len(of_state)):
+            return cpu_layer.readout(state, asked, of_state, self.output)
+        hidden = state @ of_state.t() + asked
         logits: Tensor = self.output(torch.relu(hidden))
         return logits.squeeze(-1)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import nn
 
-    from unseen.nn.kernels import Statistics
+    from unseen.nn.kernels import EdgeViews, Statistics
 
 SMALLEST_VARIANCE = 1e-6
 ROWS, BLOCKS = 32, 8
@@ -29,6 +32,21 @@ class Scales(NamedTuple):
     inverse_degree: Float[Tensor, "node 1 1"]
     amplification: Float[Tensor, "node 1 1"]
     attenuation: Float[Tensor, "node 1 1"]
+
+
+class KnownScales:
+    """Scales by graph and type of number: computed at the first call for a graph, gone when it is."""
+
+    def __init__(self, compute: Callable[[EdgeViews, torch.dtype], Scales]) -> None:
+        self._compute = compute
+        self._known: WeakKeyDictionary[EdgeViews, dict[torch.dtype, Scales]] = WeakKeyDictionary()
+
+    def of(self, edges: EdgeViews, dtype: torch.dtype) -> Scales:
+        """The scales of a graph without a mask."""
+        known = self._known.setdefault(edges, {})
+        if dtype not in known:
+            known[dtype] = self._compute(edges, dtype)
+        return known[dtype]
 
 
 def node_features(x: Float[Tensor, "node batch dim"], found: Statistics, scales: Scales) -> Tensor:

@@ -124,13 +124,7 @@ def _mark(
     shared: NDArray[np.uint64], columns: tuple[Column, Column, Column], num_entities: int, num_relations: int
 ) -> None:
     """Add the pairs of relations that meet at some entity."""
-    from unseen.nn.relation_loops import count_ends, fill_ends, mark_shared  # compiled at first use
+    from unseen.nn.relation_loops import mark_ends  # compiled at first use
 
-    heads, relations, tails = columns
-    offsets = np.zeros(num_entities + 1, np.int64)
-    count_ends(heads, tails, offsets[1:])
-    np.cumsum(offsets, out=offsets)
     ways = [[directed_relation(relation, way) for relation in range(num_relations)] for way in (False, True)]
-    slots = np.empty(int(offsets[-1]), np.int32)
-    fill_ends(heads, relations, tails, np.array(ways, np.int32).reshape(2, -1), offsets[:-1].copy(), slots)
-    mark_shared(offsets, slots, shared)
+    mark_ends(*columns, np.array(ways, np.int32).reshape(2, -1), num_entities, shared)

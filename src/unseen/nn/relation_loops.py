@@ -6,35 +6,10 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.nn.kernels.cpu_loops import compiled
+from unseen.nn.kernels.cpu_loops import compiled, inner
 
 
-@compiled
-@no_type_check
-def count_ends(heads, tails, counts):
-    """How many edges begin or end at each entity; an entity numbered -1 is left out."""
-    for edge in range(len(heads)):
-        if heads[edge] >= 0:
-            counts[heads[edge]] += 1
-        if tails[edge] >= 0:
-            counts[tails[edge]] += 1
-
-
-@compiled
-@no_type_check
-def fill_ends(heads, relations, tails, directed, cursor, slots):
-    """Write each directed relation into the row of its source; `directed` is [way, relation]."""
-    for edge in range(len(heads)):
-        head, relation, tail = heads[edge], relations[edge], tails[edge]
-        if head >= 0:
-            slots[cursor[head]] = directed[0, relation]
-            cursor[head] += 1
-        if tail >= 0:
-            slots[cursor[tail]] = directed[1, relation]
-            cursor[tail] += 1
-
-
-@compiled
+@inner
 @no_type_check
 def mark_shared(offsets, slots, shared):
     """Set bit b of row a for all pairs (a, b) of one row of `slots`, by pairs or by whole words, whichever is less."""
@@ -61,3 +36,28 @@ def mark_shared(offsets, slots, shared):
             for left in range(count):
                 for word in range(words):
                     shared[distinct[left], word] |= members[word]
+
+
+@compiled
+@no_type_check
+def mark_ends(heads, relations, tails, directed, num_entities, shared):
+    """Set bit b of row a for all directed relations a and b that some entity is a head of.
+
+    An entity numbered -1 is left out; `directed` is [way, relation].
+    """
+    offsets = np.zeros(num_entities + 2, np.int64)
+    for edge in range(len(heads)):
+        offsets[heads[edge] + 2] += heads[edge] >= 0
+        offsets[tails[edge] + 2] += tails[edge] >= 0
+    for entity in range(num_entities):
+        offsets[entity + 2] += offsets[entity + 1]
+    slots = np.empty(offsets[num_entities + 1], np.int32)
+    for edge in range(len(heads)):
+        head, relation, tail = heads[edge], relations[edge], tails[edge]
+        if head >= 0:
+            slots[offsets[head + 1]] = directed[0, relation]
+            offsets[head + 1] += 1
+        if tail >= 0:
+            slots[offsets[tail + 1]] = directed[1, relation]
+            offsets[tail + 1] += 1
+    mark_shared(offsets[:-1], slots, shared)

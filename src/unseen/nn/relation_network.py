@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from unseen.graph.vocabulary import inverse_relation
 from unseen.nn.kernels import EdgeViews, degrees
-from unseen.nn.node_update import Scales
+from unseen.nn.node_update import KnownScales, Scales
 from unseen.nn.relation_graph import KINDS
 from unseen.nn.relational_conv import SMALLEST_SCALE, RelationalConv
 
@@ -36,7 +36,7 @@ class RelationNetwork(nn.Module):
     def forward(self, edges: EdgeViews, queries: Int[Tensor, " query"]) -> Float[Tensor, "relation query dim"]:
         """The vectors of all directed relations for each query relation."""
         boundary = self._boundary(edges.num_nodes, queries)
-        scales = relation_scales(edges, boundary.dtype)
+        scales = _SCALES.of(edges, boundary.dtype)
         state = boundary
         for layer, kinds in zip(self.layers, self.kinds, strict=True):
             messages = kinds.unsqueeze(1).expand(-1, len(queries), -1).contiguous()
@@ -59,3 +59,6 @@ def relation_scales(edges: EdgeViews, dtype: torch.dtype) -> Scales:
     mean = logarithm.sum() / (number > 0).sum().clamp(min=1)
     scale = logarithm / mean.clamp(min=SMALLEST_SCALE)
     return Scales(1 / (number + 1), scale, 1 / scale.clamp(min=SMALLEST_SCALE))
+
+
+_SCALES = KnownScales(relation_scales)

@@ -196,6 +196,7 @@ class NodePieceQeConfig(TrainingConfig):
     hidden_targets: float = setting(
         0.0, "Probability that an edge to predict is hidden from the tokens and the GNN that predict it.", SHARE
     )
+    token_dropout: float = setting(0.0, "Probability that a token of a node is left out in a step.", BELOW_ONE)
     storage: str = setting(
         "float32", "How entity vectors are kept to answer: float32, bfloat16.", one_of("float32", "bfloat16")
     )

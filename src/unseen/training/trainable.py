@@ -135,6 +135,7 @@ def _nodepiece_qe(
         config.temperature,
         config.loss,  # type: ignore[arg-type]
         config.hidden_targets,
+        config.token_dropout,
     )
     options = {"anchor_names": anchor_names, "known_facts": known_facts, "storage": storage}
     return NodePieceQe(relation_names, NodePieceArchitecture(**shape), objective, **options)  # type: ignore[arg-type]

@@ -75,6 +75,11 @@ class TuningPlan:
         if self.limit < 1:
             raise ConfigError(f"the number of queries a type must be at least 1, not {self.limit}")
 
+    def without_known_facts(self) -> TuningPlan:
+        """The same search among predictions only."""
+        values = {option: tried for option, tried in self.values.items() if option != "known_facts"}
+        return replace(self, start=replace(self.start, known_facts=False), values=values)
+
 
 def tune(
     scorer: LinkScorer,
@@ -88,7 +93,8 @@ def tune(
     types = _types(dataset, plan)
     links = links or _link_calibration(scorer, dataset, plan)
     tally = _Tally(progress, sum(_most_trials(plan, name, links) for name in types))
-    searches = [_Search(scorer, dataset, plan, name, links, tally) for name in types]
+    method = CqdBeam(scorer, plan.start, links)
+    searches = [_Search(method, dataset, plan, name, tally) for name in types]
     chosen = {search.name: search.best() for search in searches}
     default = Counter(chosen.values()).most_common(1)[0][0]
     about = {
@@ -152,16 +158,9 @@ def link_scorer_of(method: object) -> LinkScorer:
 class _Search:
     """The coordinate search for one type of query."""
 
-    def __init__(
-        self,
-        scorer: LinkScorer,
-        dataset: Dataset,
-        plan: TuningPlan,
-        name: str,
-        links: LinkCalibration | None,
-        tally: _Tally,
-    ) -> None:
-        self.scorer, self.dataset, self.plan, self.name, self.links = scorer, dataset, plan, name, links
+    def __init__(self, method: CqdBeam, dataset: Dataset, plan: TuningPlan, name: str, tally: _Tally) -> None:
+        self.method, self.dataset, self.plan, self.name = method, dataset, plan, name
+        self.links = method.link_calibration
         self.tally = tally
         self.scores: dict[BeamOptions, Score] = {}
 
@@ -183,7 +182,7 @@ class _Search:
     def score(self, options: BeamOptions) -> Score:
         """The metric and MRR of the sampled queries; measured once."""
         if options not in self.scores:
-            method = CqdBeam(self.scorer, options, self.links)
+            method = self.method.with_choices(options)
             asked = Options(types=(self.name,), limit=self.plan.limit, seed=self.plan.seed)
             metrics = evaluate(method, self.dataset, "valid", asked).types[self.name].metrics
             self.scores[options] = (getattr(metrics, self.plan.metric), metrics.mrr)

@@ -59,6 +59,12 @@ class CqdBeam:
             raise UnseenError("calibrated memberships need a calibration of links: `unseen tune` fits one")
         self._facts: WeakKeyDictionary[KnowledgeGraph, dict[torch.device, GraphFacts]] = WeakKeyDictionary()
 
+    def with_choices(self, choices: Choices | BeamOptions) -> CqdBeam:
+        """The same with other options; what is known of graphs is shared."""
+        other = CqdBeam(self.scorer, choices, self.link_calibration)
+        other._facts = self._facts
+        return other
+
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """Memberships of all entities in the answers of each query."""
         with torch.no_grad():

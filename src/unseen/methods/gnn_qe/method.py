@@ -100,7 +100,7 @@ class GnnQe(NeuralProjector):
         """Memberships by the network, in as many parts as memory asks for; relations in the model's numbers."""
         if len(sets) == 0:
             return sets
-        columns = sets.detach().t()
+        columns, relations = sets.detach().t(), relations.to(self.device, non_blocking=True)
 
         def compute(part: slice) -> Tensor:
             return self._projected(compact, columns[:, part].contiguous(), relations[part], edge_mask)

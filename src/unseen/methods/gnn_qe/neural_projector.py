@@ -34,7 +34,7 @@ from unseen.methods.known_facts import CEILING
 NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
 """float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
 
-MOST_CELLS = {"cpu": 1 << 21, "cuda": 1 << 28}
+MOST_CELLS = {"cpu": 1 << 20, "cuda": 1 << 28}
 """(node, row, dim) cells of one call: few on the CPU, whose caches are small; on a GPU positions fit into int32."""
 
 
@@ -95,7 +95,10 @@ class NeuralProjector(nn.Module):
         relations: Int[Tensor, " row"],
         edge_mask: Bool[Tensor, " edge"] | None = None,
     ) -> Float[Tensor, "row node"]:
-        """Memberships by the network, in as many parts as memory asks for; relations in the model's numbers."""
+        """Memberships by the network, in as many parts as memory asks for.
+
+        Relations are in the model's numbers, on the host (then nothing waits for the device) or the device.
+        """
 
     @abstractmethod
     def losses(self, batch: Any, generator: torch.Generator) -> Float[Tensor, " query"]:
@@ -106,7 +109,7 @@ class NeuralProjector(nn.Module):
     ) -> Float[Tensor, "batch entity"]:
         """Row i: the predicted membership of each entity in what `relations[i]` leads to; no gradient to `sets`."""
         compact = self.compact(graph)
-        numbers = torch.from_numpy(compact.relations_of(_on_host(relations))).to(self.device)
+        numbers = torch.from_numpy(compact.relations_of(_on_host(relations)))
         return compact.scatter(self.project_nodes(compact, compact.gather(sets), numbers))
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
@@ -174,7 +177,7 @@ class KnownEdges:
         """The larger of what observed edges carry over and `ceiling` times what the network predicts."""
         compact = self.model.compact(graph)
         numbers, nodes = compact.relations_of(_on_host(relations)), compact.gather(sets)
-        predicted = self.model.project_nodes(compact, nodes, torch.from_numpy(numbers).to(self.model.device))
+        predicted = self.model.project_nodes(compact, nodes, torch.from_numpy(numbers))
         return compact.scatter(torch.maximum(follow_in_parts(compact, nodes, numbers), self.ceiling * predicted))
 
 

@@ -147,13 +147,17 @@ class NodePieceQe(nn.Module):
         return nodes, relations[:, : self.scorer.relation_dim(self.architecture.dim)]
 
     def _visible(self, batch: LinkBatch, generator: torch.Generator) -> tuple[Tensor, Masks | None]:
-        """The tokens and edges that a batch may see: not all of what it asks for."""
-        graph, share = batch.graph, self.objective.hidden_targets
-        if share == 0:
-            return graph.tokens, None
-        is_hidden = torch.rand(len(batch.edges), generator=generator, device=self.device) < share
-        tokens = graph.slots.without(graph.tokens, batch.edges, is_hidden, self.tokeniser.padding)
-        return tokens, None if graph.edges is None else graph.edges.without(batch.edges, is_hidden)
+        """The tokens and edges that a batch may see: not all of what it asks for, nor every other token."""
+        graph, share, padding = batch.graph, self.objective.hidden_targets, self.tokeniser.padding
+        tokens, masks = graph.tokens, None
+        if share > 0:
+            is_hidden = torch.rand(len(batch.edges), generator=generator, device=self.device) < share
+            tokens = graph.slots.without(tokens, batch.edges, is_hidden, padding)
+            masks = None if graph.edges is None else graph.edges.without(batch.edges, is_hidden)
+        if self.objective.token_dropout > 0:
+            drawn = torch.rand(tokens.shape, generator=generator, device=self.device)
+            tokens = torch.where(drawn < self.objective.token_dropout, padding, tokens)
+        return tokens, masks
 
     def _draw(self, batch: LinkBatch, generator: torch.Generator) -> Tensor | None:
         """Random nodes as negatives: the same for all rows [each], or for each of them [row, each]; None if all."""

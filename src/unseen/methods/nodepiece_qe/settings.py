@@ -54,3 +54,5 @@ class Objective:
     loss: Loss = "bce"
     hidden_targets: float = 0.0
     """Probability that an edge to predict is hidden from the tokens and the GNN that predict it."""
+    token_dropout: float = 0.0
+    """Probability that a token of a node is left out in a step."""

@@ -4,8 +4,8 @@ A batch is drawn as numbers of triples. Every other row is read forwards, (h, r,
 (t, r⁻¹, ?) with tail h: half of a batch corrupts tails, half heads.
 
 A *target* is an edge that a batch asks for. It can be hidden from what answers: from the GNN's edges, and from the
-tokens of its ends where no other edge gives them the same token. A model so learns to predict what is missing rather
-than to repeat what it is shown.
+tokens of its ends where no other edge gives them the same token: the relation, and an end that is an anchor of the
+other. A model so learns to predict what is missing rather than to repeat what it is shown.
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ class TrainingGraph:
     device_keys: Int[Tensor, " key"]
     """The same on the device."""
     tokens: Int[Tensor, "node slot"]
+    anchor_tokens: Ids
+    """The token that each node is, if it is an anchor; -1 for all others."""
     edges: TwoWayEdges | None
 
     @classmethod
@@ -88,7 +90,8 @@ class TrainingGraph:
             columns = (torch.from_numpy(column) for column in triples)
             edges = TwoWayEdges.of(*columns, size=(len(nodes), num_relations), device=device)
         on_device = (torch.from_numpy(keys).to(device), torch.from_numpy(tokens).to(device))
-        return cls(len(nodes), num_relations, triples, keys, *on_device, edges)
+        anchor_tokens = _anchor_tokens(graph.num_entities, tokenised, num_relations)[nodes]
+        return cls(len(nodes), num_relations, triples, keys, *on_device, anchor_tokens, edges)
 
     @property
     def num_triples(self) -> int:
@@ -98,7 +101,7 @@ class TrainingGraph:
     @cached_property
     def slots(self) -> TargetSlots:
         """Which tokens each triple gives to its ends; found when first asked for."""
-        return TargetSlots.of(self.tokens.cpu().numpy(), self.triples, self.tokens.device)
+        return TargetSlots.of(self.tokens.cpu().numpy(), self.triples, self.anchor_tokens, self.tokens.device)
 
     def batch(self, numbers: Ids, *, share: slice = slice(None), all_answers: bool = False) -> LinkBatch:
         """The links of some triples, of which `share` is this process's part; every other row is read backwards."""
@@ -123,29 +126,35 @@ class TrainingGraph:
 
 @dataclass(frozen=True, eq=False)
 class TargetSlots:
-    """Which slot of its head's and of its tail's tokens each triple fills, and how many triples fill a slot.
+    """Which slots of its head's and of its tail's tokens each triple fills, and how many triples fill a slot.
 
     Slots are numbered through all nodes; one past the last stands for none.
     """
 
-    of_triple: Int[Tensor, "end triple"]
+    of_triple: Int[Tensor, "way triple"]
     counts: Int[Tensor, " place"]
 
     @classmethod
-    def of(cls, tokens: NDArray[np.int32], triples: Ids, device: torch.device) -> TargetSlots:
+    def of(cls, tokens: NDArray[np.int32], triples: Ids, anchor_tokens: Ids, device: torch.device) -> TargetSlots:
         """The slots of all triples, by search among the tokens of their ends."""
         heads, relations, tails = triples
-        wide = int(tokens.max(initial=0)) + 1
+        given = [(heads, relations), (tails, inverse_relation(relations))]
+        if (anchor_tokens >= 0).any():  # a node that is its own anchor stays so without a loop
+            given += [
+                (end, np.where(heads == tails, -1, anchor_tokens[other]))
+                for end, other in ((heads, tails), (tails, heads))
+            ]
+        none, wide = tokens.size, int(tokens.max(initial=0)) + 2
         filled = np.arange(len(tokens), dtype=np.int64).repeat(tokens.shape[1]) * wide + tokens.ravel()
         order = np.argsort(filled, kind="stable")
         ordered = filled[order]
         found = []
-        for ends, directed in ((heads, relations), (tails, inverse_relation(relations))):
-            wanted = ends * wide + directed
-            at = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-            found.append(np.where(ordered[at] == wanted, order[at], len(filled)))
+        for ends, token in given:
+            wanted = ends * wide + np.where(token < 0, wide - 1, token)
+            at = np.minimum(np.searchsorted(ordered, wanted), none - 1)
+            found.append(np.where(ordered[at] == wanted, order[at], none))
         of_triple = np.stack(found)
-        counts = np.bincount(of_triple.ravel(), minlength=len(filled) + 1)
+        counts = np.bincount(of_triple.ravel(), minlength=none + 1)
         return cls(torch.from_numpy(of_triple).to(device), torch.from_numpy(counts).to(device))
 
     def without(
@@ -158,9 +167,8 @@ class TargetSlots:
         """The tokens of a graph without some distinct triples."""
         places = torch.where(is_hidden, self.of_triple[:, triples], len(self.counts) - 1)
         gone = torch.zeros_like(self.counts).index_add_(0, places.flatten(), torch.ones_like(places.flatten()))
-        is_empty = (gone >= self.counts)[:-1].view(tokens.shape)
-        anchors_stay = is_empty & (self.counts[:-1].view(tokens.shape) > 0)
-        return torch.where(anchors_stay, padding, tokens)
+        is_empty = ((gone >= self.counts) & (self.counts > 0))[:-1].view(tokens.shape)
+        return torch.where(is_empty, padding, tokens)
 
 
 def node_triples(graph: KnowledgeGraph, tokenised: TokenisedGraph) -> tuple[NDArray[np.int32], Ids]:
@@ -171,6 +179,14 @@ def node_triples(graph: KnowledgeGraph, tokenised: TokenisedGraph) -> tuple[NDAr
     relations = tokenised.relations.forwards[graph.relations]
     kept = relations >= 0
     return nodes, np.stack([node_of_entity[graph.heads[kept]], relations[kept], node_of_entity[graph.tails[kept]]])
+
+
+def _anchor_tokens(num_entities: int, tokenised: TokenisedGraph, num_relations: int) -> Ids:
+    """The token that each entity is, or -1."""
+    found = np.full(num_entities, -1, np.int64)
+    known = np.flatnonzero(tokenised.anchor_entities >= 0)
+    found[tokenised.anchor_entities[known]] = num_relations + known
+    return found
 
 
 def _keys(triples: Ids, num_relations: int, num_nodes: int) -> Ids:

@@ -6,14 +6,15 @@ rest is GNN-QE's: product logic, traversal dropout, known facts (`methods.gnn_qe
 learned belongs to a name or a number.
 
 Cost of a projection: `num_layers` passes over all edges, and once for each distinct relation of a batch
-`relation_layers` passes over the graph of relations, all `dim` wide. To answer, the vectors are kept as long as the
-graph and the weights are, so a further question asks for the first part only.
+`relation_layers` passes over the graph of relations, all `dim` wide. To answer, what the layers read of a relation is
+kept as long as the graph and the weights are, so a further question asks for the first part only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -32,7 +33,7 @@ from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
 from unseen.methods.query_loss import adversarial_loss
 from unseen.methods.zero_shot.conditioned_batch import ConditionedBatch
 from unseen.methods.zero_shot.related_graph import RelatedGraph
-from unseen.nn.conditioned_nbfnet import ConditionedNBFNet
+from unseen.nn.conditioned_nbfnet import ConditionedNBFNet, Readings
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.relation_network import RelationNetwork
 
@@ -94,33 +95,33 @@ class ZeroShot(NeuralProjector):
         return ConditionedBatch.of_queries(self.compact(graph), queries, answers, whole_batch)
 
     def losses(self, batch: ConditionedBatch, generator: torch.Generator) -> Float[Tensor, " query"]:
-        """The loss of each query; relation vectors are computed once for all projections of the batch."""
+        """The loss of each query; readings of relations are computed once for all projections of the batch."""
         dropout = (self.objective.traversal_dropout, self.objective.edge_dropout)
         masks = visible_edges(batch.compact, batch.walked, dropout, generator)
-        outer = self.relation_vectors(batch.relation_graph, batch.outer)
+        outer = self.readings(batch.relation_graph, batch.outer)
         with torch.no_grad():
-            inner = self.relation_vectors(batch.relation_graph, batch.inner)
-            every = torch.cat([outer.detach(), inner], dim=1)
+            inner = self.readings(batch.relation_graph, batch.inner)
+            every = [torch.cat([one.detach(), other], dim=1) for one, other in zip(outer, inner, strict=True)]
 
         def project(compact: CompactGraph, sets: Tensor, relations: Tensor, edge_mask: Tensor | None) -> Tensor:
-            vectors = outer if torch.is_grad_enabled() else every
-            return self._conditioned(compact, sets, relations, vectors, batch.condition_of_relation, edge_mask)
+            readings = outer if torch.is_grad_enabled() else every
+            conditions = batch.condition_of_relation[relations]
+            return self._conditioned(compact, sets, relations, readings, conditions, edge_mask)
 
         memberships = execute_plan(batch.compact, batch.plan, masks, project)
         return adversarial_loss(memberships, batch.answers, self.objective.temperature)
 
-    def relation_vectors(
-        self, graph: RelatedGraph, queries: Int[Tensor, " query"]
-    ) -> Float[Tensor, "relation query dim"]:
-        """The vectors of all relations for each query relation, in as many parts as memory asks for."""
+    def readings(self, graph: RelatedGraph, queries: Int[Tensor, " query"]) -> list[Tensor]:
+        """What each layer reads of all relations for each query relation, in as many parts as memory asks for."""
         if len(queries) == 0:
-            return self.relation_network.kinds.new_zeros(graph.edges.num_relations, 0, self.architecture.dim)
+            nothing = self.relation_network.kinds.new_zeros(graph.edges.num_relations, 0, self.architecture.dim)
+            return [nothing] * (1 + self.architecture.num_layers)
 
         def compute(part: slice) -> Tensor:
             vectors: Tensor = self.relation_network(graph.relation_edges, queries[part])
             return vectors
 
-        return torch.cat(self.in_parts(graph.edges.num_relations, len(queries), compute), dim=1)
+        return self.network.readings(torch.cat(self.in_parts(graph.edges.num_relations, len(queries), compute), dim=1))
 
     def project_nodes(
         self,
@@ -129,53 +130,73 @@ class ZeroShot(NeuralProjector):
         relations: Int[Tensor, " row"],
         edge_mask: Bool[Tensor, " edge"] | None = None,
     ) -> Float[Tensor, "row node"]:
-        """Memberships by the network; vectors of relations that were asked for before are found again."""
+        """Memberships by the network; readings of relations that were asked for before are found again.
+
+        With more distinct relations than can be kept, some rows after others.
+        """
         if not isinstance(compact, RelatedGraph):
             raise TypeError("the graph must be read by this model")
-        distinct = np.unique(relations.cpu().numpy())
-        places = torch.zeros(compact.edges.num_relations, dtype=torch.int64)
-        places[torch.from_numpy(distinct)] = torch.arange(len(distinct))
-        vectors = self._found_vectors(compact, distinct.tolist())
-        return self._conditioned(compact, sets, relations, vectors, places.to(self.device), edge_mask)
+        distinct, place = np.unique(relations.cpu().numpy(), return_inverse=True)
+        on_device, most = (
+            relations.to(self.device, non_blocking=True),
+            compact.known_readings.most(self._reading_size(compact)),
+        )
+        if len(distinct) <= most:
+            readings = self._found_readings(compact, distinct.tolist())
+            return self._conditioned(compact, sets, on_device, readings, torch.from_numpy(place), edge_mask)
+        reached = torch.empty_like(sets)
+        for first in range(0, len(distinct), most):
+            rows = torch.from_numpy(np.flatnonzero((place >= first) & (place < first + most))).to(self.device)
+            reached[rows] = self.project_nodes(compact, sets[rows], on_device[rows], edge_mask)
+        return reached
 
-    def _found_vectors(self, graph: RelatedGraph, distinct: list[int]) -> Float[Tensor, "relation query dim"]:
-        """The vectors for distinct query relations; those not known yet are computed together."""
-        queries = torch.tensor(distinct, dtype=torch.int64, device=self.device)
+    def _reading_size(self, graph: RelatedGraph) -> int:
+        """Bytes of the readings of one relation."""
+        cells = graph.edges.num_relations * self.architecture.dim
+        return (1 + self.architecture.num_layers) * cells * self.relation_network.kinds.element_size()
+
+    def _found_readings(
+        self, graph: RelatedGraph, distinct: list[int]
+    ) -> Float[Tensor, "reading relation query dim"] | list[Tensor]:
+        """The readings of distinct query relations; those not known yet are computed together."""
         if torch.is_grad_enabled() or not distinct:
-            return self.relation_vectors(graph, queries)
-        known = graph.known_vectors.of_version(self._weights_version())
+            return self.readings(graph, torch.tensor(distinct, dtype=torch.int64, device=self.device))
+        known = graph.known_readings.of_version(self._weights_version())
         missing = [query for query in distinct if query not in known]
-        if len(missing) == len(distinct):
-            found = self.relation_vectors(graph, queries)
-            graph.known_vectors.keep(distinct, found)
-            return found
         have = {query: known[query] for query in distinct if query in known}
         if missing:
-            made = self.relation_vectors(graph, torch.tensor(missing, device=self.device))
-            graph.known_vectors.keep(missing, made)
-            have |= dict(zip(missing, made.unbind(1), strict=True))
-        return torch.stack([have[query] for query in distinct], dim=1)
+            made = torch.stack(self.readings(graph, torch.tensor(missing, device=self.device)))
+            have |= dict(zip(missing, made.permute(2, 0, 1, 3).contiguous(), strict=True))
+            graph.known_readings.keep({query: have[query] for query in missing})
+        if len(distinct) == 1:
+            return have[distinct[0]].unsqueeze(2)
+        return torch.stack([have[query] for query in distinct], dim=2)
 
     def _weights_version(self) -> tuple[int, int]:
-        """Another pair of numbers whenever the weights that make relation vectors have changed or moved."""
-        weights = list(self.relation_network.parameters())
+        """Another pair of numbers whenever the weights that make readings have changed or moved."""
+        weights = self._reading_weights
         return weights[0].data_ptr(), sum(weight._version for weight in weights)
+
+    @cached_property
+    def _reading_weights(self) -> list[Tensor]:
+        return [*self.relation_network.parameters(), *self.network.relation_maps.parameters()]
 
     def _conditioned(
         self,
         compact: CompactGraph,
         sets: Float[Tensor, "row node"],
         relations: Int[Tensor, " row"],
-        vectors: Float[Tensor, "relation condition dim"],
-        condition_of_relation: Int[Tensor, " relation"],
+        readings: Readings,
+        conditions: Int[Tensor, " row"],
         edge_mask: Tensor | None,
     ) -> Float[Tensor, "row node"]:
+        """The projection of all rows; `conditions` say which column of the readings each of them sees."""
         if len(sets) == 0:
             return sets
-        columns, conditions = sets.detach().t(), condition_of_relation[relations]
+        columns, seen = sets.detach().t(), conditions.to(self.device, non_blocking=True)
 
         def compute(part: slice) -> Tensor:
-            inputs = (columns[:, part].contiguous(), relations[part], vectors, conditions[part])
+            inputs = (columns[:, part].contiguous(), relations[part], readings, seen[part])
             return self._projected(compact, *inputs, edge_mask)
 
         reached = self.in_parts(compact.num_nodes + 2 * compact.edges.num_relations, len(sets), compute)
@@ -186,23 +207,23 @@ class ZeroShot(NeuralProjector):
         compact: CompactGraph,
         sets: Tensor,
         relations: Tensor,
-        vectors: Tensor,
+        readings: Readings,
         conditions: Tensor,
         edge_mask: Tensor | None,
     ) -> Float[Tensor, "node row"]:
         network = self.network
         if edge_mask is None and not network.training and Recordings.pays_off(compact, sets.shape[1], network.dim):
-            return self._replayed(compact, sets, relations, vectors.index_select(1, conditions))
-        logits: Tensor = network(compact.edges, sets, relations, vectors, conditions, edge_mask)
+            stacked = readings if isinstance(readings, Tensor) else torch.stack(list(readings))
+            return self._replayed(compact, sets, relations, stacked.index_select(2, conditions))
+        logits: Tensor = network(compact.edges, sets, relations, readings, conditions, edge_mask)
         return logits.sigmoid()
 
-    def _replayed(self, compact: CompactGraph, sets: Tensor, relations: Tensor, vectors: Tensor) -> Tensor:
-        """The same by a recording, in which every row has its own vectors."""
+    def _replayed(self, compact: CompactGraph, sets: Tensor, relations: Tensor, readings: Tensor) -> Tensor:
+        """The same by a recording, in which every row has its own column of the readings."""
 
-        def recorded(sets: Tensor, relations: Tensor, vectors: Tensor) -> Tensor:
-            conditions = torch.arange(sets.shape[1], device=sets.device)
-            logits: Tensor = self.network(compact.edges, sets, relations, vectors, conditions)
+        def recorded(sets: Tensor, relations: Tensor, readings: Tensor) -> Tensor:
+            logits: Tensor = self.network(compact.edges, sets, relations, readings)
             return logits
 
-        inputs = (Input(sets, 1), Input(relations, 0), Input(vectors, 1))
+        inputs = (Input(sets, 1), Input(relations, 0), Input(readings, 2))
         return self._recordings.project(compact, self.network.readout.output.weight, recorded, inputs)

@@ -15,30 +15,36 @@ from unseen.nn.kernels import EdgeViews
 from unseen.nn.relation_graph import RelationGraph
 
 MOST_BYTES = 1 << 28
-"""Of relation vectors that are kept for later questions."""
+"""Of readings that are kept for later questions."""
+
+Reading = Float[Tensor, "reading relation dim"]
 
 
-class KnownVectors:
-    """Relation vectors by query relation, as long as the weights that made them stay."""
+class KnownReadings:
+    """What the layers read of all relations, by query relation, as long as the weights that made it stay."""
 
     def __init__(self) -> None:
         self._version: object = None
-        self._vectors: dict[int, Float[Tensor, "relation dim"]] = {}
+        self._readings: dict[int, Reading] = {}
 
-    def of_version(self, version: object) -> dict[int, Float[Tensor, "relation dim"]]:
-        """The vectors that weights of this version made; those of another version are forgotten."""
+    @staticmethod
+    def most(size: int) -> int:
+        """How many readings of that many bytes are used at a time."""
+        return max(1, MOST_BYTES // max(1, size))
+
+    def of_version(self, version: object) -> dict[int, Reading]:
+        """The readings that weights of this version made; those of another version are forgotten."""
         if version != self._version:
             self._version = version
-            self._vectors = {}
-        return self._vectors
+            self._readings = {}
+        return self._readings
 
-    def keep(self, queries: list[int], vectors: Float[Tensor, "relation query dim"]) -> None:
-        """Remember the vectors of some query relations; when they become too many, only these."""
-        size = vectors.shape[0] * vectors.shape[2] * vectors.element_size()
-        if (len(self._vectors) + len(queries)) * size > MOST_BYTES:
-            self._vectors.clear()
-        if len(queries) * size <= MOST_BYTES:
-            self._vectors.update(zip(queries, vectors.transpose(0, 1).contiguous(), strict=True))
+    def keep(self, readings: dict[int, Reading]) -> None:
+        """Remember the readings of some query relations; when they become too many, only these."""
+        size = next(value.numel() * value.element_size() for value in readings.values())
+        if len(self._readings) + len(readings) > self.most(size):
+            self._readings.clear()
+        self._readings.update(readings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +52,7 @@ class RelatedGraph(CompactGraph):
     """Nodes, edges and relations of one graph on one device; relations have the graph's own numbers."""
 
     relation_edges: EdgeViews
-    known_vectors: KnownVectors = field(default_factory=KnownVectors)
+    known_readings: KnownReadings = field(default_factory=KnownReadings)
 
     @classmethod
     def of_graph(cls, graph: KnowledgeGraph, device: torch.device) -> RelatedGraph:

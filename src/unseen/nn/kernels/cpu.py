@@ -7,10 +7,6 @@ pass for any number of threads, gradients for the same number.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +21,7 @@ from unseen.nn.kernels.autograd import Arguments, Gradients, Task
 from unseen.nn.kernels.cpu_loops import WIDTH
 from unseen.nn.kernels.definitions import MESSAGES, Inputs, Results
 from unseen.nn.kernels.edge_views import View
+from unseen.nn.kernels.threads import spread
 
 PIECES_PER_THREAD = 8
 BROAD = 512
@@ -53,10 +50,10 @@ def forward(task: Task, inputs: Inputs, track: bool) -> tuple[Results, Arguments
     )
     outputs = (_arrays(*whole[:4]), _arrays(*parts[:4]), _arrays(*whole[4:]), _arrays(*parts[4:]))
     operands = (_arrays(view.work.chunks)[0], *_edges(task), _arrays(*inputs), *outputs, *_kind(task, x))
-    _spread(cpu_passes.forward_pass, _pieces(view), operands)
+    spread(cpu_passes.forward_pass, _pieces(view), operands)
     split = _arrays(view.work.split_rows, view.work.split_offsets)
     rows = _ranges(_shares(len(split[0]), torch.get_num_threads()))
-    _spread(cpu_passes.combine_pass, rows, (split, _arrays(inputs[2])[0], *outputs))
+    spread(cpu_passes.combine_pass, rows, (split, _arrays(inputs[2])[0], *outputs))
     found = [value.view(x.shape) if needed else None for value, needed in zip(whole, wanted, strict=True)]
     return (found[0], found[1], found[2], found[3]), Arguments(found[4], found[5])
 
@@ -88,7 +85,7 @@ def backward(
     grads = _arrays(*(nothing if value is None else value for value in gradients))
     ats = _arrays(*(nowhere if value is None else value for value in arguments))
     operands = (_arrays(offsets)[0], *_edges(task), _arrays(*inputs), grads, ats, *_kind(task, x))
-    _spread(cpu_passes.backward_pass, pieces, operands)
+    spread(cpu_passes.backward_pass, pieces, operands)
     for_x, for_relation = (_added(parts) if wanted else None for parts, wanted in zip(sums, needed, strict=False))
     return for_x, for_relation, for_boundary if needed[2] else None
 
@@ -151,19 +148,3 @@ def _shares(count: int, parts: int) -> list[int]:
 def _ranges(cuts: list[int]) -> list[tuple[int, int]]:
     """The ranges between cuts that are not empty."""
     return [(first, last) for first, last in pairwise(cuts) if last > first]
-
-
-def _spread(kernel: Callable[..., None], pieces: Sequence[tuple[Any, ...]], operands: tuple[Any, ...]) -> None:
-    """Call the kernel once for each piece of work, on several threads."""
-    if len(pieces) <= 1 or torch.get_num_threads() == 1:
-        for piece in pieces:
-            kernel(*piece, *operands)
-    else:
-        pool = _threads(torch.get_num_threads(), os.getpid())
-        list(pool.map(lambda piece: kernel(*piece, *operands), pieces))
-
-
-@lru_cache(maxsize=4)
-def _threads(count: int, _process: int) -> ThreadPoolExecutor:
-    """Threads that wait for work; a forked process makes its own."""
-    return ThreadPoolExecutor(count, thread_name_prefix="unseen-kernel")

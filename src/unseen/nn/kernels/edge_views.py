@@ -14,6 +14,7 @@ from torch import Tensor
 from unseen.errors import TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import directed_relation, inverse_relation
+from unseen.nn.kernels.degree_order import DegreeOrder
 from unseen.nn.kernels.work_list import WorkList
 
 CHUNK_EDGES = {"cpu": 2048, "cuda": 128}
@@ -103,7 +104,7 @@ class EdgeViews:
         longest = min(chunk_edges or CHUNK_EDGES.get(place.type, CHUNK_EDGES["cpu"]), MOST_CHUNK_EDGES)
         columns = [column.to("cpu", torch.int64) for column in (sources, relations, targets)]
         _check(columns, size)
-        keys = _keys(size, *columns).sort().values
+        keys = torch.from_numpy(np.sort(_keys(size, *columns).numpy()))
         edges = _edges_of(keys, size)
         return cls(*size, longest, _view(edges, edges[2], size[0], longest).to(place), keys.to(place))
 
@@ -118,6 +119,11 @@ class EdgeViews:
         """The edges by relation, then in canonical order; sorted when first asked for."""
         edges = self._columns()
         return _view(edges, edges[1], self.num_relations, self.longest).to(self.device)
+
+    @cached_property
+    def by_degree(self) -> DegreeOrder:
+        """The nodes by degree, on the host; sorted when first asked for."""
+        return DegreeOrder.of(self.by_target.offsets.cpu().numpy())
 
     def _columns(self) -> tuple[Tensor, Tensor, Tensor]:
         view = self.by_target
@@ -179,8 +185,16 @@ def _edges_of(keys: Int[Tensor, " edge"], size: tuple[int, int]) -> tuple[Tensor
 
 def _view(edges: tuple[Tensor, Tensor, Tensor], row_of: Int[Tensor, " edge"], rows: int, longest: int) -> View:
     """The edges by row, those of a row in canonical order."""
-    position = torch.sort(row_of, stable=True).indices
+    position = _by_row(row_of)
     offsets = torch.zeros(rows + 1, dtype=torch.int64)
     offsets[1:] = torch.bincount(row_of, minlength=rows).cumsum(0)
     columns = (offsets, *(column[position] for column in edges), position)
     return View(WorkList.of(offsets, longest), *(column.to(torch.int32) for column in columns))
+
+
+def _by_row(row_of: Int[Tensor, " edge"]) -> Int[Tensor, " edge"]:
+    """The edges by row, those of a row in order: numpy sorts numbers several times faster than torch finds an order."""
+    own = torch.arange(len(row_of))
+    if len(row_of) < 2 or bool((row_of[1:] >= row_of[:-1]).all()):
+        return own
+    return torch.from_numpy(np.sort((row_of.long() * len(row_of) + own).numpy())) % len(row_of)
