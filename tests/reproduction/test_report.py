@@ -105,7 +105,7 @@ def test_lines_of_the_large_graph_stand_beside_the_papers(tmp_path: Path) -> Non
     lines = [line | {"stage": "split"}, line | {"hits_at_100": {"1p": 5.0, "avg_p": 1.2}}, {"benchmark": "other"}]
     file.write_text("a remark\n" + "\n".join(json.dumps(one) for one in lines))
     table = large_graph_table(read_lines(file))
-    assert table.rows[0][:4] == ("heuristic", "unseen", "1.2", "5.0")
+    assert table.rows[0][:4] == ("Edge-type heuristic", "unseen", "1.2", "5.0")
     assert [row[0] for row in table.rows[1:]] == list(PRINTED)
     file.write_text("{}\n")
     with pytest.raises(ReproductionError, match="has no line of benchmarks"):
