@@ -82,8 +82,10 @@ def test_every_table_is_there_and_says_where_its_numbers_come_from(grid: Path) -
     assert tables["easy_first"].rows[2][2:5] == ("difference", "-37.3", "-28.5")
 
 
-def test_a_report_is_one_page_with_tables_and_pictures(grid: Path) -> None:
-    written = write_grid_report(grid, grid / "report")
+def test_a_report_is_one_page_with_tables_and_pictures(tmp_path: Path) -> None:
+    for ratio in (175, 550):
+        fill(tmp_path, "gnn-qe", ratio, 60, types=("1p", "2i", "2in"))
+    written = write_grid_report(tmp_path, tmp_path / "report")
     names = {path.name for path in written}
     assert written[0].name == "report.md"
     assert {"test_queries_by_ratio.png", "test_queries_by_type.svg", "training_queries_by_ratio.png"} <= names

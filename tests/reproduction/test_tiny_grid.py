@@ -142,6 +142,18 @@ def test_two_processes_fill_the_same_cells(tmp_path: Path, command: Command, mon
     assert "175/betae/test: done in" in result.errors
 
 
+def test_a_process_that_dies_leaves_a_reason_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    workspace = Workspace(tmp_path, preset="tiny", device="cpu")
+    tasks = [Task(175, "gnn-qe", ("train", "test")), Task(175, "edge-type", ("test",))]
+    assert not run_tasks(workspace, tasks, Clock(), lambda *_: None, jobs=2)
+    reasons = {one.cell.name: one.reason for one in workspace.folder.all_cells()}
+    assert set(reasons) == {"175/gnn-qe/train", "175/edge-type/test"}
+    assert all("ended without a word" in reason and "logs/worker-" in reason for reason in reasons.values())
+
+
 def test_a_worker_stops_with_a_checkpoint_when_its_input_ends(whole: Workspace, tmp_path: Path) -> None:
     settings = {"betae": {"steps": 10**6}}
     workspace = Workspace(tmp_path, preset="tiny", device="cpu", settings=settings)

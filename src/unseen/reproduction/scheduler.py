@@ -52,11 +52,12 @@ class Worker:
     task: Task | None = None
 
     def send(self, value: dict[str, Any]) -> None:
-        """One line of orders."""
+        """One line of orders; that a process is dead is heard from its silence."""
         stream: IO[str] | None = self.process.stdin
         if stream is not None:
-            stream.write(json.dumps(value) + "\n")
-            stream.flush()
+            with suppress(BrokenPipeError):
+                stream.write(json.dumps(value) + "\n")
+                stream.flush()
 
 
 class _Pool:
@@ -130,7 +131,8 @@ class _Pool:
         worker = Worker(number, process, log)
         self.processes.append(process)
         threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
-        worker.send({"workspace": self.workspace.to_json(), "minutes": self.clock.minutes_left})
+        limits = {"minutes": self.clock.minutes_left, "share": 1 / self.jobs}
+        worker.send({"workspace": self.workspace.to_json(), **limits})
         return worker
 
     def _listen(self, worker: Worker) -> None:

@@ -1,8 +1,8 @@
 """A process that runs tasks: `python -m unseen.reproduction.worker`, told by its standard input, one JSON line each.
 
-In: first the workspace and the minutes, then tasks. Out: events of cells, and `{"event": "idle"}` after every task. The
-end of its input is the wish to stop, also when whoever started it is dead: training then leaves a checkpoint, a
-measurement the types that it has.
+In: first the workspace, the minutes and the share of the device, then tasks. Out: events of cells, and
+`{"event": "idle"}` after every task. The end of its input is the wish to stop, also when whoever started it is dead:
+training then leaves a checkpoint, a measurement the types that it has.
 """
 
 from __future__ import annotations
@@ -33,11 +33,32 @@ def main() -> None:
     if first is None:
         return
     workspace = Workspace.from_json(first["workspace"])
+    share_device(workspace.device, first.get("share", 1.0))
     runner = CellRunner(workspace, Clock(first["minutes"]), _tell)
     with contextlib.suppress(KeyboardInterrupt):
         while (order := orders.get()) is not None:
             finished = runner.run(Task(order["ratio"], order["method"], tuple(order["whats"])))
+            free_device()
             _say({"event": "idle", "finished": finished})
+
+
+def share_device(device: str, share: float) -> None:
+    """Take no more than a share of a GPU's memory; networks size their work by it."""
+    import torch
+
+    if device != "cpu" and torch.cuda.is_available() and share < 1:
+        torch.cuda.set_per_process_memory_fraction(share)
+
+
+def free_device() -> None:
+    """Give back what the last method held: the process beside may need it."""
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.cuda.empty_cache()
 
 
 def _listen(orders: queue.Queue[dict[str, Any] | None]) -> None:
