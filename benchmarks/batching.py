@@ -14,7 +14,8 @@ import random
 import time
 
 import unseen
-from unseen.api import Question, ask_all, open_method, prepare
+from unseen.answers import Question
+from unseen.api import ask_all, open_method, prepare
 from unseen.errors import QueryRefused
 from unseen.logic.algebra import Anchor, Project
 

@@ -1,8 +1,9 @@
 """How much a server takes: exact and predicted questions from 32 connections, with writes beside them.
 
 Starts `unseen serve` on the embedded graph, on 127.0.0.1, and asks from a process of its own. Prints one JSON line for
-each part: exact 2-hop SPARQL; predicted 2-hop questions with batching and, on a second server, without; both
-beside ten writes a second, of which each is looked up again, exactly and among predictions.
+each part: exact 2-hop SPARQL; predicted 2-hop questions; both beside ten writes a second, of which each is looked up
+again, exactly and among predictions; and predicted questions to two servers in turns, with batching and without.
+`processor_ms` is the processor time of the server for one request, which other work on the machine disturbs less.
 
     python benchmarks/server_load.py [--seconds 60] [--connections 32] [--model edge-type|RUN] [--parts exact predicted]
 """
@@ -26,6 +27,10 @@ from urllib.parse import quote, urlsplit
 import unseen
 
 RELATIONS = ("borders", "speaks", "part_of", "uses_currency")
+WRITES = 10.0
+"""A second."""
+TURNS = 6
+"""How often each of two servers is asked."""
 
 
 class Load:
@@ -65,6 +70,7 @@ class Load:
             "rate": round(count / self.seconds, 1),
             "p50_ms": round(1000 * ordered[count // 2], 2),
             "p99_ms": round(1000 * ordered[int(count * 0.99)], 2),
+            "worst_ms": round(1000 * ordered[-1], 2),
             "errors": len(self.errors),
             **({"first_error": self.errors[0]} if self.errors else {}),
         }
@@ -116,29 +122,55 @@ def post(address: str, body: object) -> bytes:
     return "\r\n".join([f"POST {address} HTTP/1.1", *lines, "", ""]).encode() + data
 
 
-async def write_beside(url: str, seconds: float, rate: float = 10.0) -> dict[str, int]:
-    """Add a new country and look it up, exactly and among predictions, again and again."""
-    parts = urlsplit(url)
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+class Writing:
+    """New countries at a steady rate on one connection; each is looked up on another one once its write is answered."""
 
-    async def send(request: bytes) -> tuple[int, bytes]:
-        writer.write(request)
-        return await answer(reader)
+    def __init__(self, url: str, seconds: float, rate: float) -> None:
+        self.parts, self.seconds, self.rate = urlsplit(url), seconds, rate
+        self.times: list[float] = []
+        self.checked = self.wrong = 0
+        self.written: asyncio.Queue[str | None] = asyncio.Queue()
 
-    deadline, wrong, written = time.perf_counter() + seconds, 0, 0
-    while time.perf_counter() < deadline:
+    async def run(self) -> dict[str, object]:
+        """Write and look up until the time is over."""
+        await asyncio.gather(self.write(), self.look_up())
+        ordered = sorted(self.times)
+        return {
+            "writes": len(ordered),
+            "writes_rate": round(len(ordered) / self.seconds, 2),
+            "write_p50_ms": round(1000 * ordered[len(ordered) // 2], 2),
+            "write_p99_ms": round(1000 * ordered[int(len(ordered) * 0.99)], 2),
+            "looked_up": self.checked,
+            "wrong": self.wrong,
+        }
+
+    async def write(self) -> None:
+        """One write at each tick of a clock; what comes late does not move the next one."""
+        reader, writer = await asyncio.open_connection(self.parts.hostname, self.parts.port)
         began = time.perf_counter()
-        name = f"Newland {written}"
-        status, _ = await send(post("/triples", {"triples": [[name, "borders", "France"], [name, "speaks", "French"]]}))
-        sparql = f"ASK {{ <urn:unseen:{quote(name, safe='')}> :borders :France }}"
-        _, exact = await send(get(f"/query?query={quote(sparql)}"))
-        question = {"question": f'?x : speaks("{name}", x)', "top": 3}
-        _, predicted = await send(post("/ask", question))
-        wrong += status != 200 or b"true" not in exact or b"French" not in predicted
-        written += 1
-        await asyncio.sleep(max(0.0, 1 / rate - (time.perf_counter() - began)))
-    writer.close()
-    return {"written": written, "wrong": wrong}
+        for number in range(int(self.seconds * self.rate)):
+            await asyncio.sleep(max(0.0, began + number / self.rate - time.perf_counter()))
+            name, sent = f"Newland {random.getrandbits(60):x}", time.perf_counter()
+            writer.write(post("/triples", {"triples": [[name, "borders", "France"], [name, "speaks", "French"]]}))
+            status, _ = await answer(reader)
+            self.times.append(time.perf_counter() - sent)
+            self.wrong += status != 200
+            self.written.put_nowait(name)
+        self.written.put_nowait(None)
+        writer.close()
+
+    async def look_up(self) -> None:
+        """What was written must be there, exactly and among predictions."""
+        reader, writer = await asyncio.open_connection(self.parts.hostname, self.parts.port)
+        while (name := await self.written.get()) is not None:
+            sparql = f"ASK {{ <urn:unseen:{quote(name, safe='')}> :borders :France }}"
+            writer.write(get(f"/query?query={quote(sparql)}"))
+            _, exact = await answer(reader)
+            writer.write(post("/ask", {"question": f'?x : speaks("{name}", x)', "top": 3}))
+            _, predicted = await answer(reader)
+            self.wrong += b"true" not in exact or b"French" not in predicted
+            self.checked += 1
+        writer.close()
 
 
 async def measured(url: str, make_request, arguments, *, writes: bool) -> dict[str, object]:
@@ -146,7 +178,7 @@ async def measured(url: str, make_request, arguments, *, writes: bool) -> dict[s
     if not writes:
         await load.run()
         return load.report()
-    _, beside = await asyncio.gather(load.run(), write_beside(url, arguments.seconds))
+    _, beside = await asyncio.gather(load.run(), Writing(url, arguments.seconds, WRITES).run())
     return {**load.report(), **beside}
 
 
@@ -172,13 +204,39 @@ def resident_megabytes(process: int) -> float:
     return round(pages * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
 
 
+def processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def part(name: str, url: str, process: int, make_request, arguments, *, writes: bool) -> dict[str, object]:
-    before = resident_megabytes(process)
+    before, began = resident_megabytes(process), processor_seconds(process)
     report = asyncio.run(measured(url, make_request, arguments, writes=writes))
-    after = resident_megabytes(process)
-    line = {"benchmark": f"server_load {name}", **report, "memory_mb": [before, after]}
+    report["processor_ms"] = round(1000 * (processor_seconds(process) - began) / report["requests"], 3)
+    line = {"benchmark": f"server_load {name}", **report, "memory_mb": [before, resident_megabytes(process)]}
+    line["load"] = round(os.getloadavg()[0], 1)
     print(json.dumps(line), flush=True)
     return report
+
+
+def batching(folder: str, make_request, arguments) -> None:
+    """Two servers side by side, with batching and without, asked in turns, so that other work slows both alike."""
+    slices = argparse.Namespace(seconds=arguments.seconds / TURNS, connections=arguments.connections)
+    warm = argparse.Namespace(seconds=2, connections=arguments.connections)
+    with (
+        served(f"{folder}/0.db", arguments.model) as (url, process),
+        served(f"{folder}/1.db", arguments.model, "--max-batch", "1") as (other_url, other_process),
+    ):
+        servers = [("predicted, batching", url, process), ("predicted, no batching", other_url, other_process)]
+        for _, address, _ in servers:
+            asyncio.run(measured(address, make_request, warm, writes=False))
+        turns = [[part(*server, make_request, slices, writes=False) for server in servers] for _ in range(TURNS)]
+    line: dict[str, object] = {"benchmark": "server_load batching", "model": arguments.model}
+    for key, better in (("rate", 0), ("processor_ms", 1)):
+        ratios = sorted(float(turn[better][key]) / float(turn[1 - better][key]) for turn in turns)
+        line[f"{key}_ratio_median"] = round((ratios[(TURNS - 1) // 2] + ratios[TURNS // 2]) / 2, 2)
+        line[f"{key}_ratio_range"] = [round(ratios[0], 2), round(ratios[-1], 2)]
+    print(json.dumps(line))
 
 
 def main() -> None:
@@ -186,32 +244,28 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--model", default="edge-type")
-    parser.add_argument("--parts", nargs="*", default=["exact", "predicted", "writes"])
+    parser.add_argument("--parts", nargs="*", default=["exact", "predicted", "writes", "batching"])
     arguments = parser.parse_args()
     graph = unseen.load("countries")
     exact, predicted = exact_requests(graph), predicted_requests(graph)
     with tempfile.TemporaryDirectory(prefix="unseen-load-") as folder:
-        path = f"{folder}/countries.db"
-        code = "from unseen.cli.main import run; run()"
-        subprocess.run([sys.executable, "-c", code, "db", "create", path, "countries"], check=True)
-        with served(path, arguments.model) as (url, process):
+        for number in range(2):
+            code = "from unseen.cli.main import run; run()"
+            words = ["db", "create", f"{folder}/{number}.db", "countries"]
+            subprocess.run([sys.executable, "-c", code, *words], check=True)
+        with served(f"{folder}/0.db", arguments.model) as (url, process):
             warm = argparse.Namespace(seconds=3, connections=arguments.connections)
             asyncio.run(measured(url, exact, warm, writes=False))
             asyncio.run(measured(url, predicted, warm, writes=False))
             if "exact" in arguments.parts:
                 part("exact 2-hop", url, process, exact, arguments, writes=False)
-            batched = {}
             if "predicted" in arguments.parts:
-                batched = part("predicted, batching", url, process, predicted, arguments, writes=False)
+                part("predicted 2-hop", url, process, predicted, arguments, writes=False)
             if "writes" in arguments.parts:
                 part("exact beside 10 writes/s", url, process, exact, arguments, writes=True)
                 part("predicted beside 10 writes/s", url, process, predicted, arguments, writes=True)
-        if "predicted" in arguments.parts:
-            with served(path, arguments.model, "--max-batch", "1") as (url, process):
-                asyncio.run(measured(url, predicted, warm, writes=False))
-                single = part("predicted, no batching", url, process, predicted, arguments, writes=False)
-            ratio = round(float(batched["rate"]) / float(single["rate"]), 2)
-            print(json.dumps({"benchmark": "server_load batching", "model": arguments.model, "ratio": ratio}))
+        if "batching" in arguments.parts:
+            batching(folder, predicted, arguments)
 
 
 if __name__ == "__main__":

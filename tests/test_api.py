@@ -14,7 +14,8 @@ from tests.conftest import FAMILY
 from tests.graph.graphs import named_graph
 from tests.logic.brute_force import answer_set
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, triples
-from unseen.api import METHODS, Answer, find_source
+from unseen.answers import Answer
+from unseen.api import METHODS, find_source
 from unseen.errors import QueryRefused, QuerySyntaxError, UnknownMethod, UnknownName, UnseenError
 from unseen.logic.algebra import Anchor, And, Not, Project, Query
 from unseen.logic.text_writer import to_formula

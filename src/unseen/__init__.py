@@ -11,13 +11,16 @@ from unseen.errors import UnseenError
 from unseen.version import __version__
 
 if TYPE_CHECKING:
-    from unseen.api import Answer, Answers, ask, load, open_method
+    from unseen.answers import Answer, Answers
+    from unseen.api import ask, load, open_method
     from unseen.client import connect
     from unseen.graph import KnowledgeGraph
 
 __all__ = ["Answer", "Answers", "KnowledgeGraph", "UnseenError", "__version__", "ask", "connect", "load", "open_method"]
 
-_HOMES = dict.fromkeys(("Answer", "Answers", "ask", "load", "open_method"), "unseen.api") | {
+_HOMES = dict.fromkeys(("ask", "load", "open_method"), "unseen.api") | {
+    "Answer": "unseen.answers",
+    "Answers": "unseen.answers",
     "KnowledgeGraph": "unseen.graph",
     "connect": "unseen.client",
 }

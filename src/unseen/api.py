@@ -12,23 +12,18 @@ for answer in unseen.ask(graph, "?x : borders(France, x) & !speaks(x, German)"):
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
+from unseen.answers import DEFAULT_TOP, Answers, Question, answers_of
 from unseen.errors import QueryRefused, UnknownMethod, UnseenError
 from unseen.logic.algebra import Anchor, Project, Query, bind, walk
-from unseen.logic.traverse import Traversal
 from unseen.logic.variables import with_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
     from torch import Tensor
 
     from unseen.graph import KnowledgeGraph
@@ -39,68 +34,10 @@ EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
 METHODS = ("edge-type", "exact")
 DEFAULT_METHOD = "edge-type"
 """What answers where no model is shipped."""
-DEFAULT_TOP = 10
 
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
 )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer: an entity, whether the graph says so itself, and how likely it is."""
-
-    rank: int
-    entity: str
-    known: bool
-    probability: float
-    bindings: dict[str, str] = field(default_factory=dict)
-    """With `explain`: for each inner variable its value in a proof (known) or its likeliest value (predicted)."""
-    edges: tuple[tuple[str, str, str], ...] = ()
-    """With `explain`, for known answers: the edges that prove it."""
-    key: str = field(default="", compare=False, repr=False)
-    """The unique key of the entity: its full IRI, or its name in the file."""
-
-
-@dataclass(frozen=True)
-class Answers(Sequence[Answer]):
-    """The answers to one question, best first; known ones before predicted ones."""
-
-    query: str
-    method: str
-    graph: Counted
-    """What was asked; from a server, only its counts."""
-    known: int
-    """How many answers the graph itself gives, shown or not."""
-    answers: tuple[Answer, ...]
-
-    @overload
-    def __getitem__(self, index: int) -> Answer: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Answer, ...]: ...
-    def __getitem__(self, index: int | slice) -> Answer | tuple[Answer, ...]:
-        return self.answers[index]
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def as_json(self) -> dict[str, Any]:
-        """The answers as plain data, the form of `unseen ask --json`."""
-        graph = self.graph
-        counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
-        answers = [_answer_json(answer) for answer in self.answers]
-        return {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
-
-
-class Counted(Protocol):
-    """Whatever says how many entities, relations and triples it has."""
-
-    @property
-    def num_entities(self) -> int: ...  # noqa: D102
-    @property
-    def num_relations(self) -> int: ...  # noqa: D102
-    @property
-    def num_triples(self) -> int: ...  # noqa: D102
 
 
 class Method(Protocol):
@@ -149,18 +86,6 @@ def find_source(source: str | Path) -> Path:
     if str(source) in EMBEDDED_GRAPHS and not path.exists():
         return Path(str(resources.files("unseen.data") / EMBEDDED_GRAPHS[str(source)]))
     return path
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question bound to one graph, and what is wanted of its answers."""
-
-    text: str
-    query: Query
-    """With the ids of the graph."""
-    top: int = DEFAULT_TOP
-    explain: bool = False
-    predicted_only: bool = False
 
 
 def ask(
@@ -223,7 +148,7 @@ def ask_all(
 ) -> list[Answers]:
     """The answers to several questions on one graph by one call of the method; without a method, known ones only."""
     execution = None if method is None else method.estimate(graph, [question.query for question in questions])
-    return [_Asking(graph, question, execution).answers(method_name) for question in questions]
+    return answers_of(graph, questions, execution, method_name)
 
 
 def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:
@@ -253,50 +178,6 @@ def _require_ids(query: Query, graph: KnowledgeGraph) -> None:
                 raise QueryRefused(f"the graph has no entity with the id {entity}")
             case Project(relation=int(relation)) if not 0 <= relation < graph.vocabulary.num_directed_relations:
                 raise QueryRefused(f"the graph has no relation with the directed id {relation}")
-
-
-class _Asking:
-    """One question on one graph; without an execution, only what the graph says."""
-
-    def __init__(self, graph: KnowledgeGraph, question: Question, execution: Execution | None) -> None:
-        self.graph, self.question, self.query, self.execution = graph, question, question.query, execution
-        self.traversal = Traversal(graph)
-        self.known = np.intersect1d(self.traversal.members(self.query), graph.connected_entities, True)
-
-    def answers(self, method: str) -> Answers:
-        top, explain = self.question.top, self.question.explain
-        known = [] if self.question.predicted_only else self.ranked(self.known, top)
-        others = np.setdiff1d(self.graph.connected_entities, self.known, True)
-        predicted = [pair for pair in self.ranked(others, top - len(known)) if pair[1] > 0]
-        ranked = [(*pair, True) for pair in known] + [(*pair, False) for pair in predicted]
-        shown = tuple(self.answer(rank, *one, explain) for rank, one in enumerate(ranked, start=1))
-        return Answers(self.question.text, method, self.graph, len(self.known), shown)
-
-    def ranked(self, entities: NDArray[np.int32], count: int) -> list[tuple[int, float]]:
-        """The most probable of some entities; without a prediction, known is certain and all else impossible.
-
-        Known answers have a probability too: negation makes them less than certain.
-        """
-        if self.execution is None:
-            values = np.isin(entities, self.known, True).astype(np.float32)
-        else:
-            values = self.execution.memberships(self.query).cpu().numpy()[entities]
-        return [(int(entities[i]), float(values[i])) for i in _largest(values, count)]
-
-    def answer(self, rank: int, entity: int, probability: float, known: bool, explain: bool) -> Answer:
-        name, key = self.graph.vocabulary.entity_name, self.graph.vocabulary.entities.key(entity)
-        if not explain:
-            return Answer(rank, name(entity), known, probability, key=key)
-        if known:
-            witness = self.traversal.witness(self.query, entity)
-            relation_name = self.graph.vocabulary.relations.name
-            edges = tuple((name(head), relation_name(relation), name(tail)) for head, relation, tail in witness.edges)
-            bindings = {variable: name(value) for variable, value in witness.bindings.items()}
-            return Answer(rank, name(entity), known, probability, bindings, edges, key)
-        assert self.execution is not None  # noqa: S101 - only an execution predicts
-        best = self.execution.best_bindings(self.query, entity)
-        likeliest = {variable: name(value) for variable, (value, _) in best.items()}
-        return Answer(rank, name(entity), known, probability, likeliest, key=key)
 
 
 def default_method() -> str:
@@ -340,28 +221,3 @@ def check_memory(method: Method, graph: KnowledgeGraph) -> None:
     inner = getattr(method, "method", method)
     if isinstance(inner, ZeroShot):
         footprint.check_memory(graph, inner.architecture)
-
-
-def _largest(values: NDArray[np.floating], count: int) -> NDArray[np.intp]:
-    """Positions of the largest values, largest first, equal ones by position. Cost: one pass, then a sort of few."""
-    if count < 1:
-        return np.empty(0, np.intp)
-    if count < len(values):
-        threshold = np.partition(values, len(values) - count)[len(values) - count]
-        few = np.flatnonzero(values >= threshold)
-    else:
-        few = np.arange(len(values))
-    return few[np.argsort(-values[few], kind="stable")][:count]
-
-
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    plain: dict[str, Any] = {
-        "rank": answer.rank,
-        "entity": answer.entity,
-        "known": answer.known,
-        "probability": round(answer.probability, 6),
-        "bindings": answer.bindings,
-    }
-    if answer.edges:
-        plain["edges"] = [list(edge) for edge in answer.edges]
-    return plain

@@ -20,7 +20,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode, urlsplit
 
-from unseen.api import Answer, Answers
+from unseen.answers import Answer, Answers
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
 
 if TYPE_CHECKING:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
@@ -52,6 +54,8 @@ class Running:
     database: Database
     port: int
     headers: dict[str, str] = field(default_factory=dict)
+    stop: Callable[[], None] = lambda: None
+    """Tells it to stop, and does not wait."""
 
     @property
     def url(self) -> str:
@@ -70,6 +74,15 @@ class Running:
         finally:
             connection.close()
 
+    @property
+    def listens(self) -> bool:
+        """Whether it takes new connections."""
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 5).close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
     def query(self, text: str, headers: dict[str, str] | None = None, **parameters: str) -> Reply:
         return self.send("GET", f"/query?{urlencode({'query': text, **parameters})}", None, headers)
 
@@ -81,6 +94,14 @@ class Running:
 
     def update(self, text: str) -> Reply:
         return self.send("POST", "/update", urlencode({"update": text}), FORM)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Go on as soon as something holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to hold"
+        time.sleep(0.002)
 
 
 @contextmanager
@@ -100,7 +121,7 @@ def running(path: Path, triples: Any = None, settings: ServerSettings | None = N
     thread.start()
     try:
         assert ready.wait(60)
-        yield Running(database, ports[0])
+        yield Running(database, ports[0], stop=lambda: setattr(server, "should_exit", True))
     finally:
         server.should_exit = True
         thread.join(60)

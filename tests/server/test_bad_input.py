@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import json
 import os
+import socket
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
@@ -100,6 +103,39 @@ def test_a_full_disk_changes_nothing_and_is_said(reading: Running, monkeypatch: 
 
     monkeypatch.setattr("unseen.database.journal.os.fsync", full)
     assert reading.post("/triples", new).status == 507
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * (5 << 20), 431),
+        (b"GET /query?query=" + b"x" * (5 << 20), 431),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * (1 << 20), 431),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
+        (b"nonsense\r\n\r\n", 400),
+    ],
+    ids=["header", "address", "headers", "tls", "nonsense"],
+)
+def test_what_comes_before_a_body_is_bounded_and_must_be_http(reading: Running, sent: bytes, status: int) -> None:
+    with socket.create_connection(("127.0.0.1", reading.port), 30) as connection:
+        with contextlib.suppress(ConnectionError):  # the server need not listen to the end
+            connection.sendall(sent)
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            while data := connection.recv(65536):
+                received += data
+    if received:  # a reset may overtake the answer
+        head, _, body = received.partition(b"\r\n\r\n")
+        assert int(head.split()[1]) == status
+        assert set(json.loads(body)["error"]) == {"code", "message"}
+    assert received or status == 431
+
+
+def test_a_cycle_in_a_formula_is_named_with_its_place(reading: Running) -> None:
+    reply = reading.ask("?x : exists v . parent(Ada, v) & parent(v, x) & likes(v, x)")
+    assert (reply.status, reply.error["code"]) == (400, "refused")
+    assert "cycle" in reply.error["message"]
+    assert reply.error["position"] > 0
 
 
 def test_an_error_that_nobody_foresaw_says_nothing_about_its_insides(

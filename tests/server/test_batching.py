@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import FAMILY
-from tests.server.running import running
+from tests.server.running import running, wait_until
+from unseen import api
 from unseen.server.batching import Batcher
 from unseen.server.predicting import Predictor
 from unseen.server.problems import Problem
+from unseen.server.service import Service
 from unseen.server.settings import Limits, ServerSettings
 from unseen.server.workers import Workers
 
@@ -35,13 +36,20 @@ class Slow:
         return [ValueError("bad") if item < 0 else 10 * item for item in items]
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    """Go on as soon as something holds."""
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
 def test_what_comes_while_the_model_is_busy_goes_into_one_batch() -> None:
     async def run() -> None:
         slow = Slow()
         batcher: Batcher[int, int] = Batcher(slow, most=3, waiting=100)
         batcher.start()
         asked = [asyncio.create_task(batcher.submit(number, 10)) for number in (1, 2, -3, 4, 5)]
-        await asyncio.sleep(0.05)
+        await until(lambda: sum(map(len, slow.batches)) + batcher.waiting == 5)
         slow.free.set()
         results = await asyncio.gather(*asked, return_exceptions=True)
         assert results[:2] == [10, 20]
@@ -60,10 +68,10 @@ def test_a_full_queue_turns_away_and_a_late_answer_is_an_error() -> None:
         batcher: Batcher[int, int] = Batcher(slow, most=1, waiting=2)
         batcher.start()
         first = asyncio.create_task(batcher.submit(1, 10))
-        await asyncio.sleep(0.02)
+        await until(lambda: slow.batches == [[1]])
         late = asyncio.create_task(batcher.submit(2, 0.05))
         taken = asyncio.create_task(batcher.submit(3, 10))
-        await asyncio.sleep(0.01)
+        await until(lambda: batcher.waiting == 2)
         with pytest.raises(Problem) as caught:
             await batcher.submit(4, 10)
         assert (caught.value.status, caught.value.headers) == (503, {"Retry-After": "1"})
@@ -89,7 +97,7 @@ def test_workers_have_a_bounded_queue_and_a_time_limit() -> None:
         workers = Workers("test", threads=1, waiting=1)
         stuck = asyncio.create_task(workers.run(free.wait, 0.05))
         waits = asyncio.create_task(workers.run(lambda: 7, 10))
-        await asyncio.sleep(0.01)
+        await until(lambda: workers.inside == 2)
         with pytest.raises(Problem, match="too many"):
             await workers.run(lambda: 8, 10)
         with pytest.raises(Problem, match=r"longer than 0\.05 seconds"):
@@ -103,7 +111,7 @@ def test_workers_have_a_bounded_queue_and_a_time_limit() -> None:
 
 
 def test_one_bad_question_of_a_batch_does_not_harm_the_others(tmp_path: Path) -> None:
-    from unseen.api import Answers
+    from unseen.answers import Answers
     from unseen.database import Database
     from unseen.server.predicting import Asked
 
@@ -116,6 +124,33 @@ def test_one_bad_question_of_a_batch_does_not_harm_the_others(tmp_path: Path) ->
         assert type(one) is type(other)
         assert str(one) == str(other) if isinstance(one, Exception) else list(one) == list(other)  # type: ignore[arg-type]
     assert [isinstance(one, Answers) for one in together] == [True, True, False, True, False]
+
+
+def test_many_questions_together_get_the_answers_that_each_gets_alone(tmp_path: Path) -> None:
+    from unseen.api import load
+    from unseen.database import Database
+    from unseen.server.predicting import Asked
+
+    graph = load("countries")
+    heads = sorted({head for head, relation, _ in graph.triples() if relation == "borders"})[:12]
+    texts = [f'?x : exists v . borders("{head}", v) & !speaks(x, French) & speaks(v, x)' for head in heads[:3]]
+    texts += [f'?x : exists v . borders("{head}", v) & {r}(v, x)' for head in heads for r in ("speaks", "part_of")]
+    asked = [
+        Asked(text, top, explain) for text, top, explain in zip(texts, range(1, 28), [False, True] * 14, strict=False)
+    ]
+    with Database.create(tmp_path / "x.db") as database:
+        database.add(graph.triples())
+        predictor = Predictor(database, "edge-type")
+        together = predictor.answer_all(asked)
+        assert together == [predictor.answer_all([one])[0] for one in asked]
+
+
+def test_a_server_predicts_with_what_the_library_takes_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ServerSettings().model == api.default_method()
+    monkeypatch.setattr(api, "_ships_models", lambda: True)
+    monkeypatch.setattr("unseen.training.models.default_model", lambda: "default")
+    assert ServerSettings().model == "default"
+    assert ServerSettings(model="edge-type").model == "edge-type"
 
 
 def test_a_server_under_load_batches_and_turns_away_what_it_cannot_take(tmp_path: Path) -> None:
@@ -132,17 +167,31 @@ def test_a_server_under_load_batches_and_turns_away_what_it_cannot_take(tmp_path
 
 
 def test_a_stopping_server_finishes_what_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Predictor.answer_all
+    original, free, taken = Predictor.answer_all, threading.Event(), []
 
     def slowly(self: Predictor, asked: Sequence[object]) -> object:
-        time.sleep(1.0)
+        assert free.wait(30)
         return original(self, asked)  # type: ignore[arg-type]
 
+    def noted(method: str) -> None:
+        inner = getattr(Service, method)
+
+        async def noting(self: Service, what: object) -> object:
+            taken.append(method)
+            return await inner(self, what)
+
+        monkeypatch.setattr(Service, method, noting)
+
     monkeypatch.setattr(Predictor, "answer_all", slowly)
+    noted("ask")
+    noted("write")
     with ThreadPoolExecutor(4) as pool:
         with running(tmp_path / "x.db", FAMILY) as server:
             asked = [pool.submit(server.ask, QUESTIONS[0]) for _ in range(3)]
             written = pool.submit(server.post, "/triples", {"triples": [["Gus", "likes", "Go"]]})
-            time.sleep(0.6)  # for all of them to have come in, on a busy machine too
+            wait_until(lambda: len(taken) == 4)
+            server.stop()
+            wait_until(lambda: not server.listens)
+            free.set()
         assert [reply.result().status for reply in asked] == [200] * 3
         assert written.result().status == 200

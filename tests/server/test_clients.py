@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import socket
 import threading
-import time
 import warnings
 from collections.abc import Iterator
 
@@ -32,7 +31,7 @@ def forgiven() -> Iterator[None]:
 @pytest.mark.usefixtures("forgiven")
 def test_rdflib_reads_and_writes(server: Running) -> None:
     from rdflib import Graph, URIRef
-    from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
+    from rdflib.plugins.stores.sparqlstore import SPARQLStore, SPARQLUpdateStore
 
     store = SPARQLUpdateStore(f"{server.url}/query", f"{server.url}/update", context_aware=False)
     graph = Graph(store)
@@ -42,6 +41,9 @@ def test_rdflib_reads_and_writes(server: Running) -> None:
     assert (URIRef("urn:unseen:Gus"), None, None) in graph
     graph.update(P + "DELETE WHERE { :Gus ?p ?o }")
     assert len(graph) == 8
+    reading = Graph(SPARQLStore(f"{server.url}/query", context_aware=False))
+    assert {str(row.x) for row in reading.query(P + "SELECT ?x { ?x :parent :Ben }")} == {"urn:unseen:Ada"}
+    assert len(list(reading.triples((URIRef("urn:unseen:Ada"), URIRef("urn:unseen:parent"), None)))) == 2
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -131,7 +133,7 @@ class Silent:
             while data := visitor.recv(65536):
                 self.requests.append(data.split(b" HTTP", maxsplit=1)[0])
                 if b"/update" in data or b"slow" in data:
-                    time.sleep(1)
+                    visitor.recv(65536)  # says nothing until the client has given up
                     return
                 visitor.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"entities":[]}')
                 if self.closes:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import FAMILY
-from tests.server.running import FORM, JSON, Running, running
+from tests.server.running import FORM, JSON, Running, running, wait_until
 from unseen.errors import UnseenError
 from unseen.server.keys import Keys, read_keys
 from unseen.server.settings import ServerSettings, is_loopback
@@ -136,10 +135,7 @@ def test_the_log_has_one_line_a_request_and_no_key(guarded: Running, caplog: pyt
     with caplog.at_level(logging.INFO, logger="unseen.server"):
         guarded.send("GET", QUERY, None, key(WRITE))
         guarded.send("GET", QUERY, None, key("wrong-key-0123456789"))
-        for _ in range(200):  # a line is written after its answer was sent
-            if len(caplog.records) >= 2:
-                break
-            time.sleep(0.01)
+        wait_until(lambda: len(caplog.records) >= 2)  # a line is written after its answer was sent
     lines = [json.loads(record.getMessage()) for record in caplog.records if record.name == "unseen.server"]
     assert [(line["path"], line["status"], line["key"]) for line in lines] == [
         ("/query", 200, "write"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import FAMILY
-from tests.server.running import running
+from tests.server.running import running, wait_until
 from unseen.database import Database, exact
 from unseen.server.problems import Problem
 from unseen.server.settings import Limits, ServerSettings
@@ -59,11 +59,7 @@ def test_threads_that_are_all_held_are_said_and_questions_are_answered_still(
             assert "unseen_exact_queries_abandoned 2" in server.send("GET", "/metrics").text
         finally:
             free.set()
-        for _ in range(100):
-            if server.send("GET", "/healthz").status == 200:
-                break
-            time.sleep(0.02)
-        assert server.send("GET", "/healthz").status == 200
+        wait_until(lambda: server.send("GET", "/healthz").status == 200)
 
 
 SCRIPT = """

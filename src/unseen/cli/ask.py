@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from unseen.api import Answer, Answers
+    from unseen.answers import Answer, Answers
 
 
 def ask(

@@ -23,8 +23,13 @@ def serve(
         ),
     ],
     model: Annotated[
-        str, typer.Option(help="What predicts: edge-type, exact (nothing), or a run folder.")
-    ] = "edge-type",
+        str | None,
+        typer.Option(
+            help="What predicts: edge-type, exact (nothing), a shipped model, or the folder of a model or a run; "
+            "as for `unseen ask` if not given.",
+            show_default=False,
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="Where to listen; other than this machine only with keys.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)] = 7878,
     api_key_file: Annotated[
@@ -51,9 +56,13 @@ def serve(
     """
     import os
 
+    from unseen.api import METHODS, default_method
     from unseen.errors import MissingExtra
 
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads of the model must not spin while requests wait
+    model = model or default_method()
+    if model in METHODS:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # too little work for a second thread to be worth waking
     try:
         from unseen.server import run
         from unseen.server.keys import Keys, read_keys

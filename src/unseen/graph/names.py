@@ -48,6 +48,14 @@ class Names:
         label = None if self.labels is None else self.labels[index].as_py()
         return label if label is not None else self.prefixes.shorten(self.key(index))
 
+    def named(self, indices: Sequence[int]) -> list[tuple[str, str]]:
+        """The readable name and the key of many ids, in one pass over each column."""
+        places = pa.array(indices, pa.int64())
+        keys = self.keys.take(places).to_pylist()
+        labels = [None] * len(keys) if self.labels is None else self.labels.take(places).to_pylist()
+        shorten = self.prefixes.shorten
+        return [(label if label is not None else shorten(key), key) for label, key in zip(labels, keys, strict=True)]
+
     def find(self, name: str) -> int:
         """The id of a readable name, a key, `<iri>`, `prefix:local`, or a local name that only one IRI has."""
         index = int(self.find_all([name])[0])

@@ -16,7 +16,7 @@ from torch import Tensor
 from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, walk
+from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.fuzzy import PRODUCT, Logic
 from unseen.logic.protocols import Projector
 from unseen.logic.traverse import step
@@ -44,10 +44,18 @@ class Execution:
 
     def run_level(self, projector: Projector, projections: Sequence[Project]) -> None:
         """One `project` call for all these projections, whose sources are known."""
-        sources = self.stacked([projection.source for projection in projections])
+        sources = self._sources([projection.source for projection in projections])
         relations = torch.tensor([projection.relation for projection in projections])  # on the host, where names are
         reached = projector.project(self.graph, sources, relations)
         self._sets.update(zip(projections, reached, strict=True))
+
+    def _sources(self, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
+        """As `stacked`; entities by name, the sources of every first level, are written in one go."""
+        entities = [query.entity for query in queries if isinstance(query, Anchor) and isinstance(query.entity, int)]
+        if len(entities) < len(queries):
+            return self.stacked(queries)
+        places = torch.tensor(entities, device=self.device).unsqueeze(1)
+        return torch.zeros(len(entities), self.graph.num_entities, device=self.device).scatter_(1, places, 1.0)
 
     def best_bindings(self, query: Query, entity: int) -> dict[str, tuple[int, float]]:
         """For every inner variable above negation: its likeliest value on the way to `entity`, and its membership."""
@@ -113,12 +121,18 @@ def projection_levels(queries: Sequence[Query]) -> list[list[Project]]:
     """The distinct projections of all queries by level: those from anchors first, then those that need them, ..."""
     level_of: dict[Query, int] = {}
     levels: list[list[Project]] = []
-    for node in (node for query in queries for node in walk(query)):
-        if node in level_of:
-            continue
-        level_of[node] = max((level_of[child] for child in node.children), default=0) + isinstance(node, Project)
+
+    def level(node: Query) -> int:
+        known = level_of.get(node)
+        if known is not None:
+            return known
+        found = max((level(child) for child in node.children), default=0) + isinstance(node, Project)
+        level_of[node] = found
         if isinstance(node, Project):
-            while len(levels) < level_of[node]:
-                levels.append([])
-            levels[level_of[node] - 1].append(node)
+            levels.extend([] for _ in range(found - len(levels)))
+            levels[found - 1].append(node)
+        return found
+
+    for query in queries:
+        level(query)
     return levels

@@ -13,6 +13,7 @@ a full IRI stands in angle brackets. A quoted word is always a name, never a var
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NoReturn
 
 from unseen.errors import QueryRefused, QuerySyntaxError
@@ -47,12 +48,24 @@ _EXISTS = re.compile(r"∃|exists(?!\w)(?!\s*\()", re.IGNORECASE)
 _NOT = re.compile(r"[!~¬]")
 _AND = re.compile(r"&&?|∧")
 _OR = re.compile(r"\|\|?|∨")
+LONGEST_REMEMBERED = 1000
+"""Characters of a question that is kept with its query."""
 
 
 def parse_formula(text: str) -> Query:
-    """The query of a question in readable syntax, with names; errors show the place with a caret."""
+    """The query of a question in readable syntax, with names; errors show the place with a caret.
+
+    A short text is parsed only once, as long as not too many others come between.
+    """
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _parsed(text)
+
+
+def _parsed(text: str) -> Query:
     formula, answer = _Parser(text).question()
     return to_query(formula, answer, text)
+
+
+_remembered = lru_cache(maxsize=2048)(_parsed)
 
 
 class _Parser:

@@ -7,6 +7,7 @@ As scores these memberships only tell two classes apart. For people there are pr
 leads to t from a share c(r, t) / d(r) of the d(r) heads that r has at all. If a share m of all facts is missing from
 the graph, an edge that is not there exists with about the odds m / (1 - m) times that share, and n expected heads reach
 t with 1 - (1 - p)^n. Facts of the graph are certain. A relation that links nothing to itself is taken to never do so.
+Rows that ask for the same relation are computed together.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
-from unseen.methods.known_facts import KnownFactsProjector
+from unseen.methods.known_facts import KnownFactsProjector, by_relation
 
 ALMOST_CERTAIN = 1 - 2**-20
 """Largest probability of one missing edge; below 1, so that its logarithm is finite."""
@@ -70,19 +71,21 @@ class EdgeFrequency:
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
         """Row i: chance that a missing edge of `relations[i]` leads from the heads in `sets[i]` to each entity."""
-        return torch.stack(
-            [self._row(graph, row, int(relation)) for row, relation in zip(sets, relations, strict=True)]
-        )
+        return by_relation(graph, sets, relations, self._rows)
 
-    def _row(self, graph: KnowledgeGraph, heads: Float[Tensor, " entity"], relation: int) -> Float[Tensor, " entity"]:
+    def _rows(
+        self, graph: KnowledgeGraph, heads: Float[Tensor, "row entity"], relation: int
+    ) -> Float[Tensor, "row entity"]:
+        """The same for rows that ask for one relation."""
         entities, counts = graph.range_of(relation)
         num_heads = max(1, len(graph.range_of(inverse_relation(relation))[0]))
         single = np.minimum(counts / num_heads * self.missing_share / (1 - self.missing_share), ALMOST_CERTAIN)
-        reached = torch.zeros_like(heads)
         tails = torch.from_numpy(entities.astype("int64")).to(heads.device)
-        expected_heads = heads.sum() - (0 if _links_to_itself(graph, relation) else heads[tails])
-        reached[tails] = -torch.expm1(expected_heads * torch.log1p(-torch.from_numpy(single).to(heads)))
-        return reached
+        expected_heads = heads.sum(dim=1, keepdim=True)
+        if not _links_to_itself(graph, relation):
+            expected_heads = expected_heads - heads.index_select(1, tails)
+        chances = -torch.expm1(expected_heads * torch.log1p(-torch.from_numpy(single).to(heads)))
+        return torch.zeros_like(heads).index_copy_(1, tails, chances)
 
 
 def _links_to_itself(graph: KnowledgeGraph, relation: int) -> bool:

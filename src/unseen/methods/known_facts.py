@@ -6,7 +6,7 @@ answers, what traversal finds is lifted above everything that is only predicted,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +20,8 @@ from unseen.logic.traverse import Traversal
 
 CEILING = 0.9
 """Largest membership of a prediction; known answers lie above it."""
+MOST_CELLS = 1 << 24
+"""(row, edge) and (row, entity) pairs that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,34 @@ def follow_edges(
     graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch entity"]:
     """Row i: for each entity, the largest membership in `sets[i]` among heads that `relations[i]` links to it."""
+    return by_relation(graph, sets, relations, _followed)
+
+
+def _followed(graph: KnowledgeGraph, sets: Float[Tensor, "row entity"], relation: int) -> Float[Tensor, "row entity"]:
+    sources, targets = (torch.from_numpy(ends.astype("int64")).to(sets.device) for ends in graph.edges_from(relation))
+    carried = sets.index_select(1, sources)
+    return torch.zeros_like(sets).scatter_reduce_(1, targets.expand_as(carried), carried, "amax")
+
+
+def by_relation(
+    graph: KnowledgeGraph,
+    sets: Float[Tensor, "batch entity"],
+    relations: Int[Tensor, " batch"],
+    project: Callable[[KnowledgeGraph, Tensor, int], Tensor],
+) -> Float[Tensor, "batch entity"]:
+    """The projections of all rows, those of one relation together, as many at a time as fit into some memory.
+
+    Such rows share the look-up of the relation's edges, and one operation serves them all.
+    """
+    rows: dict[int, list[int]] = {}
+    for row, relation in enumerate(relations.tolist()):
+        rows.setdefault(relation, []).append(row)
+    most = max(1, MOST_CELLS // max(1, graph.num_entities + graph.num_triples))
+    if len(rows) == 1 and len(sets) <= most:
+        return project(graph, sets, next(iter(rows)))
     reached = torch.zeros_like(sets)
-    for target_row, source_row, relation in zip(reached, sets, relations.tolist(), strict=True):
-        sources, targets = (
-            torch.from_numpy(ends.astype("int64")).to(sets.device) for ends in graph.edges_from(relation)
-        )
-        target_row.scatter_reduce_(0, targets, source_row[sources], "amax")
+    for relation, places in rows.items():
+        for start in range(0, len(places), most):
+            part = torch.tensor(places[start : start + most], device=sets.device)
+            reached.index_copy_(0, part, project(graph, sets.index_select(0, part), relation))
     return reached

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from unseen.errors import UnseenError
 from unseen.server import graph_store_protocol, openapi, questions, sparql_protocol
+from unseen.server.direct import Direct
 from unseen.server.gate import Gate
 from unseen.server.problems import described, held
 from unseen.server.service import Service
@@ -37,14 +38,15 @@ def make_app(database: Database, settings: ServerSettings) -> ASGIApp:
         redirect_slashes=False,
         lifespan=_lifespan(service),
     )
-    for module in (sparql_protocol, graph_store_protocol, questions):
-        app.include_router(module.routes(service))
+    routers = [module.routes(service) for module in (sparql_protocol, graph_store_protocol, questions)]
+    for router in routers:
+        app.include_router(router)
     _add_operation(app, service)
     if settings.keys:
         _describe_keys(app)
     for kind in (UnseenError, HTTPException, Exception):
         app.add_exception_handler(kind, _failed)
-    whole: ASGIApp = app
+    whole: ASGIApp = Direct(app, routers)
     if settings.origins:
         from starlette.middleware.cors import CORSMiddleware
 

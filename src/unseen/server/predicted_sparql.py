@@ -26,7 +26,7 @@ from unseen.logic.sparql.words import Token, tokens_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.api import Answer, Answers
+    from unseen.answers import Answer, Answers
     from unseen.graph import KnowledgeGraph
 
 EXTRA = ("score", "known")

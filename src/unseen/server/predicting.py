@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from unseen.api import Answers, Method, Question, ask_all, lookup_for, open_method, parse, prepare
+from unseen.answers import Answers, Question
+from unseen.api import Method, ask_all, check_memory, lookup_for, open_method, parse, prepare
 from unseen.errors import UnseenError
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Predictor:
     def __init__(self, database: Database, model: str) -> None:
         self.database, self.name = database, model
         self.method: Method | None = None if model == "exact" else open_method(model)
+        if self.method is not None:
+            check_memory(self.method, database.graph)
 
     def answer_all(self, asked: Sequence[Asked]) -> Sequence[Answers | Exception]:
         """Answers or an error for each question, by one call of the method; equal questions are answered once."""

@@ -78,9 +78,12 @@ def _translated(error: Exception) -> Exception:
     """Errors of the framework in our shape."""
     if not isinstance(error, HTTPException):
         return error
-    codes = {404: "not_found", 405: "method_not_allowed"}
-    code = codes.get(error.status_code, "bad_request")
-    return Problem(error.status_code, code, str(error.detail), headers=dict(error.headers or {}))
+    known = {
+        404: ("not_found", "there is nothing at this address; /openapi.json lists what there is"),
+        405: ("method_not_allowed", "this address does not take that method; /openapi.json lists what it takes"),
+    }
+    code, message = known.get(error.status_code, ("bad_request", str(error.detail)))
+    return Problem(error.status_code, code, message, headers=dict(error.headers or {}))
 
 
 def as_bytes(body: dict[str, Any]) -> bytes:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=BaseModel)
 MOST_LISTED = 1000
+FEW = 100
+"""Answers that are written out without a thread."""
 
 
 def routes(service: Service) -> APIRouter:
@@ -32,6 +34,8 @@ def routes(service: Service) -> APIRouter:
         """Answer a question: what the graph says (known), then what it implies (predicted)."""
         asked = _checked(AskRequest, await json_of(request, service.limits.query_bytes))
         answers = await service.ask(Asked(asked.question, asked.top, asked.explain, asked.predicted_only, asked.exact))
+        if len(answers) <= FEW and not asked.explain:  # quicker than to hand it to a thread
+            return JSONResponse(answers.as_json())
         return await service.help(lambda: JSONResponse(answers.as_json()))
 
     @router.post("/triples", **openapi.TRIPLES_POST)

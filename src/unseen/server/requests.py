@@ -26,16 +26,24 @@ async def body_of(request: Request, limit: int) -> bytes:
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limit:
         raise too_large(limit)
-    chunks, size = [], 0
     try:
         async with asyncio.timeout(SLOWEST_BODY):
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > limit:
-                    raise too_large(limit)
-                chunks.append(chunk)
+            return await _whole_body(request, limit)
     except TimeoutError:
         raise Problem(408, "slow_body", f"the request took longer than {SLOWEST_BODY:g} seconds to arrive") from None
+
+
+async def _whole_body(request: Request, limit: int) -> bytes:
+    chunks, size, more = [], 0, True
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise bad_request("the client went away before its request had arrived", "disconnected")
+        chunk, more = message.get("body", b""), message.get("more_body", False)
+        size += len(chunk)
+        if size > limit:
+            raise too_large(limit)
+        chunks.append(chunk)
     return b"".join(chunks)
 
 
@@ -66,7 +74,7 @@ async def json_of(request: Request, limit: int) -> dict[str, Any]:
     require_type(request, [JSON])
     text = await text_of(request, limit)
     try:
-        value = json.loads(text, parse_constant=_refused)
+        value = _JSON.decode(text)
     except (ValueError, RecursionError) as error:
         raise bad_request(f"the body is not valid JSON: {error}", "bad_json") from None
     if not isinstance(value, dict):
@@ -133,3 +141,6 @@ def _parsed(text: str) -> list[tuple[str, str]]:
 
 def _refused(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON number")
+
+
+_JSON = json.JSONDecoder(parse_constant=_refused)

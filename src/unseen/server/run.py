@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -9,7 +10,7 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -40,7 +41,8 @@ def serve(
     try:
         with _logs(logging.WARNING if quiet else logging.INFO), _ended_by_signal():
             server = make_server(database, settings, ready)
-            server.run()
+            with _start_forgotten_by_collector():
+                server.run()
     except (KeyboardInterrupt, SystemExit):  # uvicorn has stopped in order, and says why
         if server is not None and not server.started:
             where = f"{settings.host}:{settings.port}"
@@ -48,6 +50,17 @@ def serve(
     finally:
         if not database.close(patience=1.0):
             leave()
+
+
+@contextmanager
+def _start_forgotten_by_collector() -> Iterator[None]:
+    """What is in memory now stays: looking through it for garbage again and again would hold up requests."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def leave_if_stuck() -> None:
@@ -146,7 +159,17 @@ def _config(database: Database, settings: ServerSettings) -> uvicorn.Config:
         headers=[("server", f"unseen/{__version__}"), ("x-content-type-options", "nosniff")],
         timeout_keep_alive=30,
         timeout_graceful_shutdown=int(settings.shutdown_seconds),
-        h11_max_incomplete_event_size=1 << 21,
+        http=_protocol(),
+        h11_max_incomplete_event_size=1 << 22,
         backlog=512,
         ws="none",
     )
+
+
+def _protocol() -> Any:
+    """What reads HTTP: the quick parser with a bound, or uvicorn's own choice, which has one, where there is none."""
+    try:
+        from unseen.server.bounded_http import BoundedHttp
+    except ImportError:
+        return "auto"
+    return BoundedHttp

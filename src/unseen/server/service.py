@@ -15,7 +15,7 @@ from unseen.server.workers import Workers, log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from unseen.api import Answers
+    from unseen.answers import Answers
     from unseen.database import Database
     from unseen.server.settings import ServerSettings
 

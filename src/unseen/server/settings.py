@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass, field
 
-from unseen.api import DEFAULT_METHOD
+from unseen.api import default_method
 from unseen.errors import UnseenError
 from unseen.server.keys import Keys
 
@@ -40,7 +40,7 @@ class ServerSettings:
 
     host: str = "127.0.0.1"
     port: int = 7878
-    model: str = DEFAULT_METHOD
+    model: str = field(default_factory=default_method)
     keys: Keys = field(default_factory=Keys)
     origins: tuple[str, ...] = ()
     """Web origins whose pages may read answers (CORS)."""
