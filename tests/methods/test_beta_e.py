@@ -228,3 +228,14 @@ def test_it_learns_what_the_training_graph_says() -> None:
     best = method.answer(ring, queries).topk(3, dim=1).indices
     hits = [bool(set(row.tolist()) & wanted) for row, wanted in zip(best, sets, strict=True) if wanted]
     assert np.mean(hits) > 0.9
+
+
+@torch.no_grad()
+def test_estimates_are_the_scores_as_memberships_also_of_sub_queries(graph: KnowledgeGraph) -> None:
+    method, inner = model(), Project(0, Anchor(2), variable="y")
+    query = Project(1, inner)
+    execution = method.estimate(graph, [query, query])
+    assert torch.equal(execution.memberships(query), method.answer(graph, [query])[0].sigmoid())
+    assert torch.allclose(execution.memberships(inner), method.answer(graph, [inner])[0].sigmoid())
+    assert execution.stacked([query, inner]).shape == (2, 10)
+    assert set(execution.best_bindings(Project(1, inner, variable="z"), 4)) == {"y", "z"}
