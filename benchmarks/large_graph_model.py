@@ -20,7 +20,7 @@ from unseen.methods.cqd_beam import BeamOptions, CqdBeam, VectorLinks, VectorSco
 from unseen.methods.cqd_beam.beams import RunningTop
 from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
 from unseen.training.config import NodePieceQeConfig
-from unseen.training.link_batches import choose_anchors
+from unseen.training.link_batches import choose_entities
 from unseen.training.run_folder import open_method, relation_keys
 from unseen.training.session import train as train_run
 from unseen.training.tuning import TuningPlan, link_scorer_of, write_tuning
@@ -55,7 +55,7 @@ def tokenise(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     """Anchors of the training graph, then the tokens of all entities of the training and of the test graph."""
     dataset, start = Dataset.open(folder / "dataset"), time.perf_counter()
     config = NodePieceQeConfig(anchors=_anchors(arguments), dim=DIM)
-    names = choose_anchors(dataset, config)
+    names = choose_entities(dataset, config)
     chosen = time.perf_counter()
     shape = Architecture(dim=2, encoder="concat", anchors_per_node=config.anchors_per_node)
     tokeniser = NodePieceQe(relation_keys(dataset), shape, anchor_names=names).tokeniser

@@ -83,12 +83,16 @@ class TuningPlan:
 
 
 def tune(
-    scorer: LinkScorer, dataset: Dataset, plan: TuningPlan | None = None, progress: Progress | None = None
+    scorer: LinkScorer,
+    dataset: Dataset,
+    plan: TuningPlan | None = None,
+    progress: Progress | None = None,
+    links: LinkCalibration | None = None,
 ) -> Tuning:
-    """The best options of each type on the validation queries of a dataset."""
+    """The best options of each type on the validation queries of a dataset; `links` if these are calibrated already."""
     plan = plan or TuningPlan()
     types = _types(dataset, plan)
-    links = _link_calibration(scorer, dataset, plan)
+    links = links or _link_calibration(scorer, dataset, plan)
     tally = _Tally(progress, sum(_most_trials(plan, name, links) for name in types))
     method = CqdBeam(scorer, plan.start, links)
     searches = [_Search(method, dataset, plan, name, tally) for name in types]
