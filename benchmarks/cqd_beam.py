@@ -65,7 +65,9 @@ def random_method(case: Case, device: torch.device, dtype: torch.dtype) -> CqdBe
         torch.randn(count, case.dim, device=device).div_(case.dim**0.25)
         for count in (case.entities, 2 * case.relations)
     )
-    return CqdBeam(VectorScorer(VectorLinks(entities.to(dtype), relations)), BeamOptions(beam=case.beam))
+    return CqdBeam(
+        VectorScorer(VectorLinks(entities.to(dtype), relations)), BeamOptions(beam=case.beam, scale="sigmoid")
+    )
 
 
 def two_steps(case: Case, count: int) -> list[Query]:

@@ -20,7 +20,7 @@ from unseen.methods.cqd_beam import BeamOptions, CqdBeam, VectorLinks, VectorSco
 from unseen.methods.cqd_beam.beams import RunningTop
 from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
 from unseen.training.config import NodePieceQeConfig
-from unseen.training.link_batches import choose_anchors
+from unseen.training.link_batches import choose_entities
 from unseen.training.run_folder import open_method, relation_keys
 from unseen.training.session import train as train_run
 from unseen.training.tuning import TuningPlan, link_scorer_of, write_tuning
@@ -33,15 +33,18 @@ SETTINGS: dict[str, Any] = {
     "negatives": 4096,
     "share_negatives": True,
     "batch_size": 8192,
-    "hidden_targets": 1.0,
+    "hidden_targets": 0.5,
+    "dropout": 0.3,
+    "token_dropout": 0.2,
     "temperature": 1.0,
     "learning_rate": 1e-3,
     "schedule": "cosine",
     "warmup": 200,
     "average": 0.999,
-    "steps": 40_000,
-    "validate_every": 5000,
-    "checkpoint_every": 5000,
+    "steps": 6000,
+    "validate_every": 1000,
+    "validation_queries": 300,
+    "checkpoint_every": 1000,
     "validation_metric": "hits_at_100",
     "calibration_queries": 0,
 }
@@ -52,7 +55,7 @@ def tokenise(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     """Anchors of the training graph, then the tokens of all entities of the training and of the test graph."""
     dataset, start = Dataset.open(folder / "dataset"), time.perf_counter()
     config = NodePieceQeConfig(anchors=_anchors(arguments), dim=DIM)
-    names = choose_anchors(dataset, config)
+    names = choose_entities(dataset, config)
     chosen = time.perf_counter()
     shape = Architecture(dim=2, encoder="concat", anchors_per_node=config.anchors_per_node)
     tokeniser = NodePieceQe(relation_keys(dataset), shape, anchor_names=names).tokeniser

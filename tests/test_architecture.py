@@ -21,7 +21,7 @@ LEVELS = [
     {"benchmark", "nn", "database"},
     {"methods", "evaluation"},
     {"training"},
-    {"answers", "data"},
+    {"answers", "data", "reproduction"},
     {"api"},
     {"client"},
     {"__init__"},

@@ -34,6 +34,9 @@ class MethodCase:
     """Whether it answers questions about relations that it never met."""
     is_probability: bool = True
     """Whether its scores lie in [0, 1]."""
+    is_transductive: bool = False
+    """Whether what it knows belongs to entities by name. Such a method is exempt from one promise, that edges of a new
+    entity count; the suite then holds it to what it says instead: they do not, and new relations are refused."""
     reload: Callable[[Answerer, Path], Answerer] | None = None
     """Saves the method in a folder and loads it again; a method without state is made again instead."""
 
@@ -109,6 +112,22 @@ def reloaded_weights(method: Answerer, folder: Path, other: Answerer | None = No
     return other
 
 
+def beta_e() -> Answerer:
+    """An untrained model that knows half of the suite's entities."""
+    import torch
+
+    from unseen.methods.beta_e import Architecture, BetaE
+
+    torch.manual_seed(0)
+    names = [f"entity 1/{number}" for number in range(6)]
+    return BetaE(RELATION_NAMES, names, Architecture(dim=6, hidden_dim=8)).eval()
+
+
+def reloaded_beta_e(method: Answerer, folder: Path) -> Answerer:
+    """The same for BetaE."""
+    return reloaded_weights(method, folder, beta_e())
+
+
 def calibrated() -> Calibrated:
     """A method with made-up curves of probability."""
     curve = Curve("temperature", (-24.0, 0.0, 24.0), (0.0, 0.25, 1.0))
@@ -156,5 +175,14 @@ METHODS = [
         knows_new_relations=False,
         reload=reloaded_nodepiece_qe,
     ),
+    MethodCase(
+        "betae",
+        beta_e,
+        knows_new_relations=False,
+        is_probability=False,
+        is_transductive=True,
+        reload=reloaded_beta_e,
+    ),
+    MethodCase("betae memberships", lambda: Estimated(beta_e()), knows_new_relations=False, is_transductive=True),
     MethodCase("nodepiece-qe with anchors", lambda: nodepiece_qe(anchors=True), knows_new_relations=False),
 ]

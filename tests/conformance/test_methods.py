@@ -14,6 +14,7 @@ from torch import Tensor
 import unseen.methods
 from tests.conformance.methods import METHODS, RELATION_NAMES, MethodCase
 from tests.graph.graphs import edges_of
+from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, rebuild
 from unseen.logic.protocols import Answerer
@@ -155,6 +156,24 @@ class TestEveryMethod:
         newcomer = grown.vocabulary.entity_id("newcomer")
         scores = method.answer(grown, [Project(relation, Anchor(newcomer))])
         assert float(scores[0, grown.vocabulary.entity_id("entity 1/0")]) == float(scores.max())
+
+    def test_what_a_new_entity_links_to_counts_unless_the_method_is_transductive(
+        self, case: MethodCase, method: Answerer, world: World
+    ) -> None:
+        linked = world.graph.extended_with([("newcomer", "r0", "another"), ("newcomer", "r1", "entity 1/0")])
+        unlinked = linked.restricted_to(np.arange(linked.num_triples) < world.graph.num_triples)
+        asked = [Project(0, Anchor(linked.vocabulary.entity_id("newcomer")))]
+        scores, without = (method.answer(graph, asked) for graph in (linked, unlinked))
+        assert close(scores, without) == case.is_transductive
+
+    def test_a_transductive_method_says_that_it_does_not_know_a_relation(
+        self, case: MethodCase, method: Answerer, world: World
+    ) -> None:
+        if not case.is_transductive:
+            pytest.skip("this method is inductive")
+        grown = world.graph.extended_with([("newcomer", "unheard of", "entity 1/0")])
+        with pytest.raises(QueryRefused, match="unheard of"):
+            method.answer(grown, [Project(grown.vocabulary.relation_id("unheard of"), Anchor(0))])
 
     def test_the_graph_argument_decides(self, case: MethodCase, method: Answerer) -> None:
         first, second = random_world(1), random_world(2)

@@ -130,12 +130,13 @@ def test_relations_are_matched_by_name_and_unknown_ones_refused() -> None:
         model().opened(KnowledgeGraph.from_triples([("a", "new", "b")]))
 
 
-def test_a_question_of_one_step_is_the_sigmoid_of_its_logits() -> None:
+def test_a_question_of_one_step_is_the_softmax_of_its_logits_times_the_degree() -> None:
     method, world = model(known_facts=False), graph()
     scores = method.opened(world)
-    expected = scores.block(scores.towards(torch.tensor([3]), torch.tensor([1])), 0, ENTITIES).sigmoid()
     found, connected = method.answer(world, [Project(1, Anchor(3))]), world.connected_entities.tolist()
-    assert torch.allclose(found[:, connected], expected[:, connected], atol=1e-6)
+    logits = scores.block(scores.towards(torch.tensor([3]), torch.tensor([1])), 0, ENTITIES)[:, connected]
+    degree = int(((world.tails == 3) & (world.relations == 0)).sum())
+    assert torch.allclose(found[:, connected], (max(1, degree) * logits.softmax(dim=1)).clamp(max=1), atol=1e-6)
     assert float(found.sum()) == pytest.approx(float(found[:, connected].sum()))
 
 

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import unseen
 from tests.conftest import FAMILY
-from tests.server.running import JSON, Running
+from tests.server.running import JSON, Running, running
+from unseen.server.settings import ServerSettings
 
 GRANDCHILDREN = "?u : exists child . parent(Ada, child) & parent(child, u)"
 
 
 def test_the_server_answers_as_the_library_does(reading: Running, family: unseen.KnowledgeGraph) -> None:
     for options in ({}, {"top": 3}, {"explain": True}, {"predicted_only": True}):
-        mine = unseen.ask(family, GRANDCHILDREN, **options).as_json()  # type: ignore[arg-type]
+        mine = unseen.ask(family, GRANDCHILDREN, method="edge-type", **options).as_json()  # type: ignore[arg-type]
         theirs = reading.ask(GRANDCHILDREN, **options).json
         assert {(a["entity"], a["known"], a["probability"]) for a in theirs["answers"]} == {
             (a["entity"], a["known"], a["probability"]) for a in mine["answers"]
         }
         assert theirs["known"] == mine["known"]
         assert theirs["graph"] == mine["graph"]
+
+
+def test_the_shipped_model_answers_and_knows_a_new_fact_at_once(tmp_path: Path) -> None:
+    with running(tmp_path / "family.db", FAMILY, ServerSettings(port=0)) as server:
+        before = server.ask(GRANDCHILDREN).json
+        assert before["method"] == "default"
+        assert [answer["entity"] for answer in before["answers"] if answer["known"]] == ["Dora", "Emil"]
+        assert server.post("/triples", {"triples": [["Cleo", "parent", "Gus"]]}).json == {"added": 1, "unchanged": 0}
+        after = server.ask(GRANDCHILDREN).json
+        assert {answer["entity"] for answer in after["answers"] if answer["known"]} == {"Dora", "Emil", "Gus"}
+        assert all(0 < answer["probability"] <= 1 for answer in after["answers"])
 
 
 def test_exact_answers_have_no_predictions(reading: Running) -> None:

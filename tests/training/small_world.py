@@ -39,6 +39,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "zero-shot": ("zero-shot", TINY | {"relation_layers": 2}),
     "nodepiece-qe": ("nodepiece-qe", LINKS | {"average": 0.9}),
     "nodepiece-qe with gnn": ("nodepiece-qe", LINKS | {"gnn": True, "dropout": 0.2, "hidden_targets": 0.5}),
+    "betae": ("betae", {key: value for key, value in TINY.items() if key != "layers"} | {"negatives": 5}),
     "nodepiece-qe with anchors": ("nodepiece-qe", LINKS | {"anchors": 6, "anchors_per_node": 2, "negatives": 0}),
 }
 """Every method that can be trained, with settings for seconds."""

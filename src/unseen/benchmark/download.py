@@ -92,7 +92,7 @@ SETS = {
     "ogbl-wikikg2": PublicSet(
         "ogbl-wikikg2: 17 million triples of Wikidata",
         (RemoteFile("http://snap.stanford.edu/ogb/data/linkproppred/wikikg-v2.zip", "wikikg-v2.zip"),),
-        "unzip {folder}/wikikg-v2.zip",
+        "unseen convert {folder}/wikikg-v2.zip {folder}/wikikg2.parquet",
     ),
 }
 """Every public dataset that can be fetched by name."""

@@ -18,6 +18,7 @@ from unseen.cli import (
     graph,
     models_commands,
     pretrain,
+    reproduce,
     sample_commands,
     serve,
     train_commands,
@@ -47,6 +48,7 @@ app.add_typer(train_commands.app, name="train")
 app.command("pretrain")(pretrain.pretrain_command())
 app.add_typer(models_commands.app, name="models")
 app.command("tune")(tune_commands.tune)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
 app.command("download")(dataset_commands.download)

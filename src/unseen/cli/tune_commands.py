@@ -99,6 +99,7 @@ def _show(found: Tuning) -> None:
 def _summary(options: BeamOptions) -> str:
     """The options in a few words."""
     parts = [options.logic, options.scale, f"{options.heads} head"]
+    parts += [f"popularity {options.popularity:g}"] if options.popularity else []
     parts.append(f"known facts above {options.ceiling:g}" if options.known_facts else "predictions only")
     if (options.negation, options.sharpness) != (1, 1):
         parts.append(f"negation 1 - ({options.negation:g} m)^{options.sharpness:g}")

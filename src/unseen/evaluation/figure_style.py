@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from unseen.evaluation.report_rows import Row
 
 INK = "#333333"
+PAPER = "#A6A6A6"
+"""Published numbers in lines: grey, each method by its marker."""
 SETTINGS: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 8.5,
@@ -59,11 +61,13 @@ LOOKS = {
     "NodePiece-QE": Look("#E69F00", "v"),
     "Edge-type heuristic": Look("#6B6B6B", "s"),
     "Zero-shot": Look("#D55E00", "D"),
+    "Zero-shot w/o FB15k-237": Look("#56B4E9", "d"),
+    "Zero-shot, fine-tuned": Look("#882255", "*"),
     "BetaE": Look("#CC79A7", "P"),
     "Exact traversal": Look("#000000", "X"),
 }
 """Okabe and Ito's colours, fixed for the methods that are known."""
-SPARE = tuple(Look(c, m) for c in ("#56B4E9", "#8C510A", "#882255", "#44AA99") for m in ("h", "*", "p", "d"))
+SPARE = tuple(Look(c, m) for c in ("#8C510A", "#332288", "#999933", "#44AA99") for m in ("h", "*", "p", "d"))
 STRATA = ("#9ECAE1", "#4292C6", "#08519C", "#041F4A")
 """Light to dark: one missing link to many."""
 
@@ -76,14 +80,15 @@ def looks_of(rows: Iterable[Row]) -> dict[str, Look]:
 
 
 def line_style(row: Row, looks: Mapping[str, Look], dashed: bool = False) -> dict[str, Any]:
-    """Arguments for a line: solid or dashed; published numbers are thin, with hollow markers."""
+    """Arguments for a line: solid or dashed; published numbers are thin and grey, with hollow markers."""
     look = looks[row.method]
     paper = row.from_paper
+    colour = PAPER if paper else look.colour
     return {
-        "color": look.colour,
+        "color": colour,
         "marker": look.marker,
         "markersize": 6.0 if paper else 4.2,
-        "markerfacecolor": "white" if paper else look.colour,
+        "markerfacecolor": "white" if paper else colour,
         "markeredgewidth": 0.9,
         "linewidth": 0.9 if paper else 1.7,
         "linestyle": (0, (4, 2)) if dashed else "-",

@@ -49,7 +49,9 @@ def types_by_ratio(rows: Sequence[Row], places: Sequence[str], looks: Mapping[st
     for axes in panels[len(types) :]:
         axes.set_axis_off()
     place = {"loc": "center left", "bbox_to_anchor": (-0.08, 0.5), "handlelength": 1.7, "handletextpad": 0.6}
-    legend = panels[-1].legend(handles=_handles(rows, looks), fontsize=6.6, **place)
+    handles = _handles(rows, looks)
+    tight = {"fontsize": 6.6} if len(handles) <= 11 else {"fontsize": 5.8, "labelspacing": 0.3}
+    legend = panels[-1].legend(handles=handles, **tight, **place)
     legend.set_in_layout(False)
     figure.supxlabel(RATIO_LABEL, fontsize=SETTINGS["font.size"], color=INK)
     figure.supylabel("Hits@10 (%)", fontsize=SETTINGS["font.size"], color=INK)

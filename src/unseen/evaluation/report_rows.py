@@ -25,6 +25,8 @@ METHOD_NAMES = {
     "nodepiece-qe": "NodePiece-QE",
     "nodepiece-qe-gnn": "NodePiece-QE w/ GNN",
     "zero-shot": "Zero-shot",
+    "zero-shot-without-fb": "Zero-shot w/o FB15k-237",
+    "zero-shot-fine-tuned": "Zero-shot, fine-tuned",
     "betae": "BetaE",
 }
 """How methods are called in print."""

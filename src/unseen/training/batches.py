@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from unseen.methods.beta_e.questions import AnsweredQueries
 from unseen.training.config import parsed_weights
 from unseen.training.errors import ConfigError
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.query_table import QueryTable
     from unseen.logic.algebra import Query
+    from unseen.methods.beta_e import BetaE
+    from unseen.methods.beta_e.questions import TrainingQuestions
     from unseen.methods.gnn_qe.neural_projector import NeuralProjector
-    from unseen.training.config import GnnQeConfig
+    from unseen.training.config import BetaEConfig, GnnQeConfig
     from unseen.training.distributed import Workers
 
     Ids = NDArray[np.int32]
@@ -81,12 +84,17 @@ class Batches:
         if not mass.sum() > 0:
             raise ConfigError("no training query is left: all types have weight zero or no queries")
         self._shares = mass / mass.sum()
+        self._lengths = np.array([len(table) for table in self.tables])
+
+    def drawn(self, step: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of the tables that a step's queries are of, and their rows in these."""
+        generator = np.random.default_rng([self.seed, step])
+        types = generator.choice(len(self.tables), self.batch_size, p=self._shares)
+        return types, generator.integers(0, self._lengths[types])
 
     def __getitem__(self, step: int) -> Batch:
         """The batch of a step."""
-        generator = np.random.default_rng([self.seed, step])
-        types = generator.choice(len(self.tables), self.batch_size, p=self._shares)
-        rows = generator.integers(0, [len(self.tables[kind]) for kind in types])
+        types, rows = self.drawn(step)
         chosen = [(self.tables[kind], int(row)) for kind, row in zip(types, rows, strict=True)]
         queries = [table.query(row) for table, row in chosen]
         return Batch(queries, [table.easy.row(row) for table, row in chosen])
@@ -113,6 +121,34 @@ class QuerySource:
         own = whole.share(workers.rank, workers.size)
         everything = None if workers.size == 1 else whole.queries
         return self.method.prepare(self.dataset.observed("train"), own.queries, own.answers, everything)
+
+    def to_json(self, step: int) -> list[dict[str, Any]]:
+        """The whole batch of a step for people to look at."""
+        return self.batches[step].to_json()
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerSource:
+    """A `BatchSource` of mixed queries, each with one of its answers: batch i depends on the seed and i only."""
+
+    questions: TrainingQuestions
+    batches: Batches
+
+    @classmethod
+    def of(cls, method: BetaE, dataset: Dataset, config: BetaEConfig) -> AnswerSource:
+        """The queries that the settings ask for, with all their answers on the method's device."""
+        weights, size = parsed_weights(config.type_weights), config.batch_size
+        batches = Batches(dataset.tables["train"], config.types, weights, batch_size=size, seed=config.seed)
+        tables = [
+            AnsweredQueries(table.shape.template, table.slots, table.easy.offsets, table.easy.values)
+            for table in batches.tables
+        ]
+        return cls(method.training_questions(dataset.observed("train"), tables), batches)
+
+    def prepared(self, step: int, workers: Workers) -> Any:
+        """This process's share of a step's batch, ready for the device."""
+        draws = np.random.default_rng([self.batches.seed, step, 1]).random(self.batches.batch_size)
+        return self.questions.batch(*self.batches.drawn(step), draws, slice(workers.rank, None, workers.size))
 
     def to_json(self, step: int) -> list[dict[str, Any]]:
         """The whole batch of a step for people to look at."""

@@ -202,10 +202,43 @@ class NodePieceQeConfig(TrainingConfig):
     )
 
 
+@dataclass(frozen=True)
+class BetaEConfig(TrainingConfig):
+    """Settings of BetaE; defaults are the paper's, and where it is silent the published ones for FB15k-237."""
+
+    batch_size: int = setting(512, "Queries in a step, over all processes.", POSITIVE)
+    steps: int = setting(200_000, "Steps in all.", POSITIVE)
+    learning_rate: float = setting(5e-4, "Of Adam.", POSITIVE)
+    average: float = setting(
+        0.0, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
+    )
+    validate_every: int = setting(10_000, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
+    validation_metric: str = setting(
+        "mrr",
+        "What the best checkpoint is best at.",
+        one_of("mrr", "hits_at_1", "hits_at_3", "hits_at_10", "hits_at_100"),
+    )
+    checkpoint_every: int = setting(10_000, "Steps between checkpoints.", POSITIVE)
+    log_every: int = setting(100, "Steps between lines of metrics.jsonl.", POSITIVE)
+    types: tuple[str, ...] = setting(TRAINED_TYPES, "Types of queries to train on.")
+    type_weights: tuple[str, ...] = setting((), "How often a type is drawn beside others, as 1p=2; 1 by default.")
+    dim: int = setting(400, "Beta distributions of an entity, numbers of a relation.", POSITIVE)
+    hidden_dim: int = setting(1600, "Width of the projection's hidden layers.", POSITIVE)
+    hidden_layers: int = setting(2, "Hidden layers of the projection.", POSITIVE)
+    margin: float = setting(60.0, "Distance at which an entity is as likely an answer as not.", POSITIVE)
+    negatives: int = setting(32, "Entities for each query that do not answer it.", POSITIVE)
+    rare_first: bool = setting(True, "Weigh queries of few answers up, as published.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parsed_weights(self.type_weights)
+
+
 CONFIGS: dict[str, type[TrainingConfig]] = {
     "gnn-qe": GnnQeConfig,
     "nodepiece-qe": NodePieceQeConfig,
     "zero-shot": ZeroShotConfig,
+    "betae": BetaEConfig,
 }
 """The settings of each trainable method, by its name."""
 
@@ -217,7 +250,7 @@ FIXED = (
     *("layers", "relation_layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
     *("worlds_at_once", "steps_per_world", "smallest_world", "largest_world", "queries_per_type", "held_out"),
     *("whole_worlds", "hidden_share", "rare_relations"),
-    *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer"),
+    *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer", "hidden_layers", "margin"),
 )
 """What cannot change when a run is resumed."""
 

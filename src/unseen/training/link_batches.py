@@ -1,4 +1,4 @@
-"""Batches of triples for methods that learn from single links, and the anchors such a method may have."""
+"""Batches of triples for methods that learn from single links, and the entities that a method knows by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unseen.nn.tokens import Neighbours, select_anchors
-from unseen.training.config import NodePieceQeConfig
+from unseen.training.config import BetaEConfig, NodePieceQeConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +56,11 @@ class LinkSource:
         return np.random.default_rng([self.seed, step]).integers(self.graph.num_triples, size=self.batch_size)
 
 
-def choose_anchors(dataset: Dataset, config: TrainingConfig) -> Sequence[str]:
-    """The unique names of the training graph's nodes that become tokens, if the settings want any."""
+def choose_entities(dataset: Dataset, config: TrainingConfig) -> Sequence[str]:
+    """The unique names of the training graph's nodes that a model knows: its anchors, all of them, or none."""
+    if isinstance(config, BetaEConfig):
+        known: list[str] = dataset.vocabulary.entities.keys.take(dataset.candidates("train")).to_pylist()
+        return known
     if not isinstance(config, NodePieceQeConfig) or not config.anchors:
         return ()
     graph = dataset.observed("train")

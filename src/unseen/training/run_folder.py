@@ -6,6 +6,7 @@
 | `run.json` | method, dataset, relation names, versions, commit, machine |
 | `start.safetensors` | the weights that a fine-tuned model began with |
 | `anchors.json` | names of the anchors among a model's tokens, if it has any |
+| `entities.json` | names of the entities that a transductive model has learned |
 | `metrics.jsonl` | one JSON line per event: `start`, `train`, `validation`, `end` |
 | `best.safetensors`, `last*` | see `checkpoint` |
 | `calibration.json` | how memberships become probabilities, see `methods.calibration` |
@@ -50,14 +51,15 @@ class RunFolder:
         method: str,
         config: TrainingConfig,
         dataset: Dataset,
-        anchor_names: Sequence[str] = (),
+        entity_names: Sequence[str] = (),
         start: str | None = None,
     ) -> RunFolder:
         """A new folder, or an empty one, with the settings and the origin of a run."""
         begun = {} if start is None else {"start": start}
         folder = cls.begin(path, config, {"method": method, **_about(dataset), **begun})
-        if anchor_names:
-            write_json(folder.path / "anchors.json", {"anchors": list(anchor_names)})
+        if entity_names:
+            kind = _entity_kind(method)
+            write_json(folder.path / f"{kind}.json", {kind: list(entity_names)})
         return folder
 
     @classmethod
@@ -68,7 +70,7 @@ class RunFolder:
             raise RunFolderError("is there already; go on with --resume, or name another folder", path=folder.path)
         folder.path.mkdir(parents=True, exist_ok=True)
         write_toml(config, folder.path / "config.toml")
-        write_json(folder.path / "run.json", about | _origin())
+        write_json(folder.path / "run.json", about | provenance())
         return folder
 
     @classmethod
@@ -104,10 +106,11 @@ class RunFolder:
         return tuple(self.origin["relations"])
 
     @property
-    def anchor_names(self) -> tuple[str, ...]:
-        """The anchors among the model's tokens, in its order."""
-        path = self.path / "anchors.json"
-        return tuple(read_json(path)["anchors"]) if path.exists() else ()
+    def entity_names(self) -> tuple[str, ...]:
+        """The entities that the model knows by name, in its order: anchors, all that it was trained on, or none."""
+        kind = _entity_kind(self.method)
+        path = self.path / f"{kind}.json"
+        return tuple(read_json(path)[kind]) if path.exists() else ()
 
     @property
     def start_path(self) -> Path:
@@ -154,7 +157,7 @@ def open_method(
     from unseen.training.tuning import answering_method
 
     folder = RunFolder.open(path)
-    method = make_method(folder.config, folder.relation_names, folder.anchor_names, known_facts=known_facts)
+    method = make_method(folder.config, folder.relation_names, folder.entity_names, known_facts=known_facts)
     load_weights(folder.weights_path(weights), method)
     method = method.to(chosen_device(device)).eval()
     answerer = answering_method(method, folder.path, known_facts=known_facts)
@@ -168,6 +171,11 @@ def relation_keys(dataset: Dataset) -> Sequence[str]:
     """The unique names of a dataset's relations, in order."""
     keys: list[str] = dataset.vocabulary.relations.keys.to_pylist()
     return keys
+
+
+def _entity_kind(method: str) -> str:
+    """What the entities are to a method that it knows by name."""
+    return "entities" if method == "betae" else "anchors"
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
@@ -186,7 +194,8 @@ def _about(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _origin() -> dict[str, Any]:
+def provenance() -> dict[str, Any]:
+    """What made something: command, versions, commit, machine."""
     return {
         "command": sys.argv,
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},

@@ -22,7 +22,7 @@ from unseen.training.checkpoint import load_weights, write_json, write_tensors
 from unseen.training.config import CONFIGS, from_mapping, read_toml, resumed, write_toml
 from unseen.training.distributed import Workers
 from unseen.training.errors import ConfigError
-from unseen.training.link_batches import choose_anchors
+from unseen.training.link_batches import choose_entities
 from unseen.training.loop import Material, Trainer
 from unseen.training.recipes import FINE_TUNING, completed
 from unseen.training.run_folder import RunFolder
@@ -85,7 +85,7 @@ def open_folder(  # noqa: PLR0913  # as `train`
             begin_from(start, method, dataset, path, settings)
         else:
             config = from_mapping(CONFIGS[method], completed(method, dataset, settings))
-            RunFolder.create(path, method, config, dataset, choose_anchors(dataset, config))
+            RunFolder.create(path, method, config, dataset, choose_entities(dataset, config))
     workers.wait()
     return RunFolder.open(path)
 
@@ -136,7 +136,7 @@ def _run(
 ) -> Outcome:
     config = folder.config
     set_up_torch(config)
-    method = make_method(config, folder.relation_names, folder.anchor_names)
+    method = make_method(config, folder.relation_names, folder.entity_names)
     method = method.to(chosen_device(config.device, workers.local_rank))
     outcome = Trainer(method, Material.of(method, dataset, config), config, folder, workers, report).run(minutes)
     if outcome.is_complete and workers.is_first:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from unseen.methods.beta_e import Architecture as BetaArchitecture
+from unseen.methods.beta_e import BetaE
+from unseen.methods.beta_e import Objective as BetaObjective
 from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
 from unseen.methods.nodepiece_qe import Architecture as NodePieceArchitecture
 from unseen.methods.nodepiece_qe import NodePieceQe
 from unseen.methods.nodepiece_qe import Objective as LinkObjective
 from unseen.methods.zero_shot import Architecture as ZeroShotArchitecture
 from unseen.methods.zero_shot import ZeroShot
-from unseen.training.batches import QuerySource
-from unseen.training.config import GnnQeConfig, NodePieceQeConfig, TrainingConfig, ZeroShotConfig
+from unseen.training.batches import AnswerSource, QuerySource
+from unseen.training.config import BetaEConfig, GnnQeConfig, NodePieceQeConfig, TrainingConfig, ZeroShotConfig
 from unseen.training.errors import ConfigError
 from unseen.training.link_batches import LinkSource
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
     from unseen.training.batches import BatchSource
 
-Trainable = GnnQe | NodePieceQe | ZeroShot
+Trainable = GnnQe | NodePieceQe | ZeroShot | BetaE
 """A torch module with `losses(prepared batch, generator)`, one for each row, and `answer` and `estimate`.
 
 Its batches come from its own `BatchSource`; all randomness of a step comes from the generator.
@@ -31,11 +34,13 @@ Its batches come from its own `BatchSource`; all randomness of a step comes from
 
 
 def batch_source(method: Trainable, dataset: Dataset, config: TrainingConfig) -> BatchSource:
-    """What a method learns from: queries with answers, or the triples of the training graph."""
+    """What a method learns from: queries with all or with one of their answers, or triples of the training graph."""
     if isinstance(method, GnnQe | ZeroShot) and isinstance(config, GnnQeConfig):
         return QuerySource.of(method, dataset, config)
     if isinstance(method, NodePieceQe) and isinstance(config, NodePieceQeConfig):
         return LinkSource.of(method, dataset, config)
+    if isinstance(method, BetaE) and isinstance(config, BetaEConfig):
+        return AnswerSource.of(method, dataset, config)
     raise ConfigError(f"{type(method).__name__} is not trained with {type(config).__name__}")
 
 
@@ -57,11 +62,11 @@ def chosen_device(wanted: str, local_rank: int = 0) -> torch.device:
 def make_method(
     config: TrainingConfig,
     relation_names: Sequence[str],
-    anchor_names: Sequence[str] = (),
+    entity_names: Sequence[str] = (),
     *,
     known_facts: bool = True,
 ) -> Trainable:
-    """A method with fresh weights, as the settings and their seed say."""
+    """A method with fresh weights, as the settings and their seed say; `entity_names` are those that it knows."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
@@ -71,7 +76,9 @@ def make_method(
         if isinstance(config, GnnQeConfig):
             return _gnn_qe(config, relation_names, known_facts)
         if isinstance(config, NodePieceQeConfig):
-            return _nodepiece_qe(config, relation_names, anchor_names, known_facts)
+            return _nodepiece_qe(config, relation_names, entity_names, known_facts)
+        if isinstance(config, BetaEConfig):
+            return _beta_e(config, relation_names, entity_names)
     raise ConfigError(f"no method is trained with {type(config).__name__}")
 
 
@@ -132,6 +139,11 @@ def _nodepiece_qe(
     )
     options = {"anchor_names": anchor_names, "known_facts": known_facts, "storage": storage}
     return NodePieceQe(relation_names, NodePieceArchitecture(**shape), objective, **options)  # type: ignore[arg-type]
+
+
+def _beta_e(config: BetaEConfig, relation_names: Sequence[str], entity_names: Sequence[str]) -> BetaE:
+    shape = BetaArchitecture(config.dim, config.hidden_dim, config.hidden_layers, config.margin, config.seed)
+    return BetaE(relation_names, entity_names, shape, BetaObjective(config.negatives, config.rare_first))
 
 
 def _encoder(config: NodePieceQeConfig) -> str:

@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 TUNING = "tuning.json"
 CALIBRATION = "calibration.json"
 VALUES: dict[str, tuple[Any, ...]] = {
-    "scale": ("sigmoid", "calibrated", "min-max", "softmax"),
+    "scale": ("softmax", "sigmoid", "calibrated", "min-max"),
     "logic": ("product", "goedel"),
     "heads": ("best", "any"),
+    "popularity": (0.0, 0.5, 1.0),
     "known_facts": (True, False),
     "ceiling": (0.5, 0.9, 0.99),
     "negation": (0.5, 1.0, 2.0, 4.0),
@@ -82,12 +83,16 @@ class TuningPlan:
 
 
 def tune(
-    scorer: LinkScorer, dataset: Dataset, plan: TuningPlan | None = None, progress: Progress | None = None
+    scorer: LinkScorer,
+    dataset: Dataset,
+    plan: TuningPlan | None = None,
+    progress: Progress | None = None,
+    links: LinkCalibration | None = None,
 ) -> Tuning:
-    """The best options of each type on the validation queries of a dataset."""
+    """The best options of each type on the validation queries of a dataset; `links` if these are calibrated already."""
     plan = plan or TuningPlan()
     types = _types(dataset, plan)
-    links = _link_calibration(scorer, dataset, plan)
+    links = links or _link_calibration(scorer, dataset, plan)
     tally = _Tally(progress, sum(_most_trials(plan, name, links) for name in types))
     method = CqdBeam(scorer, plan.start, links)
     searches = [_Search(method, dataset, plan, name, tally) for name in types]

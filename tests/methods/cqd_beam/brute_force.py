@@ -65,7 +65,11 @@ class Definition:
         half = self.entities.shape[1] // 2
         first, step = (vector[:half] + 1j * vector[half:] for vector in (self.entities[head], self.relations[relation]))
         tails = self.entities[:, :half] + 1j * self.entities[:, half:]
-        return np.real((first * step * tails.conj()).sum(axis=1))
+        return np.real((first * step * tails.conj()).sum(axis=1)) + self.options.popularity * self._popularity()
+
+    def _popularity(self) -> np.ndarray:
+        degrees = np.bincount([*self.graph.heads, *self.graph.tails], minlength=self.graph.num_entities)
+        return np.log(1 + degrees) - np.mean([np.log(1 + degrees[entity]) for entity in self.candidates])
 
     def _scaled(self, logits: np.ndarray, degree: int) -> np.ndarray:
         inside = logits[sorted(self.candidates)]

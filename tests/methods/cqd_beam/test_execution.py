@@ -32,6 +32,8 @@ OPTIONS = [
     BeamOptions(beam=0, scale="min-max", known_facts=False, negation=2.5),
     BeamOptions(beam=0, scale="softmax", logic="goedel"),
     BeamOptions(beam=0, scale="softmax", negation=0.5, sharpness=3.0),
+    BeamOptions(beam=0, scale="softmax", popularity=0.7),
+    BeamOptions(beam=0, popularity=1.5, known_facts=False),
 ]
 small_queries = st.one_of(queries(ENTITIES, RELATIONS, 3, safe=False), shaped_queries(ENTITIES, RELATIONS))
 
@@ -99,7 +101,10 @@ def test_blocks_can_be_walked_twice_and_are_the_same() -> None:
 def test_a_wider_beam_never_makes_a_positive_answer_less_likely() -> None:
     graph, asked = world()
     positive = [query for query in asked if not any(isinstance(node, Not) for node in walk(query))]
-    answers = [CqdBeam(NamedVectors(), BeamOptions(beam=beam)).answer(graph, positive) for beam in (1, 4, 20, 0)]
+    answers = [
+        CqdBeam(NamedVectors(), BeamOptions(beam=beam, scale="sigmoid")).answer(graph, positive)
+        for beam in (1, 4, 20, 0)
+    ]
     assert all(bool((wider >= narrower - 1e-6).all()) for narrower, wider in pairwise(answers))
     assert not torch.allclose(answers[0], answers[-1])
 

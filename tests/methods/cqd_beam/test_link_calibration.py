@@ -71,7 +71,9 @@ def test_it_changes_memberships_as_it_says(true_world: TrueWorld) -> None:
     calibration, query = LinkCalibration((1.0, 0.0), {"p": ((2.0, 0.5), (1.0, 0.0))}), Project(0, Anchor(5))
     options = BeamOptions(scale="calibrated", known_facts=False)
     found = CqdBeam(true_world.scorer, options, calibration).answer(true_world.graph, [query])[0]
-    plain = CqdBeam(true_world.scorer, BeamOptions(known_facts=False)).answer(true_world.graph, [query])[0]
+    plain = CqdBeam(true_world.scorer, BeamOptions(scale="sigmoid", known_facts=False)).answer(
+        true_world.graph, [query]
+    )[0]
     assert torch.allclose(found, (2 * plain.logit() + 0.5).sigmoid(), atol=1e-4)
 
 

@@ -27,10 +27,11 @@ SUFFIXES = {
     ".owl": "rdf/xml",
     ".xml": "rdf/xml",
     ".jsonld": "json-ld",
+    ".zip": "ogb",
 }
 TABLES = ("tsv", "txt", "csv")
 RDF = ("n-triples", "n-quads", "turtle", "trig", "rdf/xml", "json-ld")
-READABLE = (*TABLES, "parquet", *RDF)
+READABLE = (*TABLES, "parquet", *RDF, "ogb")
 WRITABLE = (*TABLES, "parquet", "n-triples")
 
 

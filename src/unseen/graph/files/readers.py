@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from unseen.errors import GraphError, TooLarge, shorten
 from unseen.graph.files.assembly import assembled
 from unseen.graph.files.formats import RDF
+from unseen.graph.files.ogb import read_ogb
 from unseen.graph.files.parquet import read_parquet
 from unseen.graph.files.rdf import read_rdf
 from unseen.graph.files.sources import sources_of
@@ -78,7 +79,8 @@ def read_graph(
 
     The format follows from each file's name: TSV, CSV or plain text (`.tsv .csv .txt`), Parquet (`.parquet`), N-Triples
     (`.nt`), N-Quads (`.nq`), Turtle (`.ttl`), TriG (`.trig`), RDF/XML (`.rdf .owl .xml`), JSON-LD (`.jsonld`), each
-    also `.gz`. Blank nodes of different files stay different; whatever else has the same name is the same.
+    also `.gz`, and archives of OGB (`.zip`). Blank nodes of different files stay different; whatever else has the same
+    name is the same.
 
     Args:
         paths: The files, in the order that decides about ids.
@@ -108,6 +110,8 @@ def _read_part(source: Source, *, literals: bool, skip_errors: bool) -> Part:
     try:
         if source.format == "parquet":
             part = read_parquet(source)
+        elif source.format == "ogb":
+            part = read_ogb(source)
         elif source.format in RDF:
             part = read_rdf(source, literals=literals, skip_errors=skip_errors)
         else:

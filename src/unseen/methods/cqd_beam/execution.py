@@ -8,6 +8,7 @@ sub-query is written out only when it is asked for.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float
@@ -29,6 +30,7 @@ class BeamExecution(Execution):
 
     def __init__(self, links: GraphLinks, options: BeamOptions, queries: Sequence[Query]) -> None:
         super().__init__(links.graph, options.operators, links.device)
+        links = replace(links, popularity=options.popularity)
         self.links, self.options, self.queries = links, options, list(dict.fromkeys(queries))
         self.width = min(options.beam or links.num_entities, links.num_entities)
         self.beams = Beams.empty(self.width, links.device)

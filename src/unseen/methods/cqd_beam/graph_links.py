@@ -36,6 +36,7 @@ class GraphFacts:
         mask[graph.connected_entities] = True
         self.is_candidate: Bool[Tensor, " entity"] = torch.from_numpy(mask).to(device)
         self._before: NDArray[np.int64] = np.concatenate([[0], np.cumsum(mask)])
+        self.popularity: Float[Tensor, " entity"] = torch.from_numpy(_popularity(graph, mask)).to(device)
 
     def candidates_in(self, start: int, stop: int) -> int:
         """How many candidates a range of ids has."""
@@ -51,6 +52,8 @@ class GraphLinks:
     facts: GraphFacts
     affine: Float[Tensor, "2 relation"] | None = None
     """Factor and shift of every directed relation, where they were learned."""
+    popularity: float = 0.0
+    """How much the degree of a tail counts."""
 
     @property
     def device(self) -> torch.device:
@@ -84,7 +87,8 @@ class GraphLinks:
     def logits(self, towards: Float[Tensor, "row dim"], start: int, stop: int) -> Float[Tensor, "row block"]:
         """The logits of a block, in float32 and for the caller to write over: never a part of what a scorer keeps."""
         logits = self.scores.block(towards, start, stop).float()
-        return logits.clone() if logits._is_view() else logits
+        own = logits.clone() if logits._is_view() else logits
+        return own.add_(self.facts.popularity[start:stop], alpha=self.popularity) if self.popularity else own
 
     def candidate_logits(self, towards: Float[Tensor, "row dim"]) -> Iterator[Float[Tensor, "row _"]]:
         """The logits of all candidates, block by block."""
@@ -102,6 +106,14 @@ class GraphLinks:
         if self.facts.candidates_in(start, stop) < stop - start:
             values.masked_fill_(~self.facts.is_candidate[start:stop], outside)
         return values
+
+
+def _popularity(graph: KnowledgeGraph, is_candidate: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """log(1 + degree) of every entity, less its mean over the candidates."""
+    ends = np.concatenate([graph.heads, graph.tails])
+    logarithms = np.log1p(np.bincount(ends, minlength=graph.num_entities)).astype(np.float32)
+    mean = logarithms[is_candidate].mean() if is_candidate.any() else np.float32(0)
+    return logarithms - mean
 
 
 def device_of(scores: LinkScores, graph: KnowledgeGraph) -> torch.device:

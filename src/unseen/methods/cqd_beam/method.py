@@ -10,6 +10,7 @@ memory does not grow with queries x entities x beam. With all values kept it is 
 | --- | --- |
 | negation: 1 - min(1, c m)ˢ | `negation`, `sharpness` |
 | many heads that lead to one tail add up | `heads` |
+| entities with many links are likelier tails | `popularity` |
 | observed links are certain, predictions stay below them | `known_facts`, `ceiling` |
 | memberships from learned affine maps, or from a softmax times the degree | `scale` |
 | the value of every inner variable on the best way to an answer | `Execution.best_bindings` |

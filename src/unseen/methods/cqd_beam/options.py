@@ -28,10 +28,12 @@ class BeamOptions:
     """Entities kept for each inner variable; 0 keeps all of them, which is exact and only for small graphs."""
     logic: str = "product"
     """product, goedel or lukasiewicz, also for the step from head to tail."""
-    scale: str = "sigmoid"
+    scale: str = "softmax"
     """sigmoid, calibrated (sigmoid of a learned affine map per relation), min-max, or softmax (times the degree)."""
     heads: str = "best"
     """best: a tail is as likely as its best head makes it; any: as at least one head would, were they independent."""
+    popularity: float = 0.0
+    """β: a tail of degree d has β (log(1 + d) - its mean over all candidates) added to its logits."""
     known_facts: bool = True
     """Whether observed tails have membership 1 in every atom, and predictions at most `ceiling`."""
     ceiling: float = CEILING
@@ -52,6 +54,8 @@ class BeamOptions:
             raise UnseenError(f"heads are combined as {' or '.join(HEADS)}, not {self.heads!r}")
         if not 0 < self.ceiling <= 1:
             raise UnseenError(f"the ceiling of predictions must lie in (0, 1], not {self.ceiling}")
+        if not self.popularity >= 0:
+            raise UnseenError(f"popularity must be 0 or more, not {self.popularity}")
         for name in ("negation", "sharpness"):
             if not getattr(self, name) > 0:
                 raise UnseenError(f"{name} must be positive, not {getattr(self, name)}")

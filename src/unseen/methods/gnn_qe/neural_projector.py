@@ -182,9 +182,10 @@ class KnownEdges:
 
 
 def default_memory(device: torch.device) -> int:
-    """Bytes for one projection: half of a GPU, eight gigabytes of other memory."""
+    """Bytes for one projection: half of a GPU, or of this process's share of it; eight gigabytes of other memory."""
     if device.type == "cuda":
-        return torch.cuda.get_device_properties(device).total_memory // 2
+        share = torch.cuda.get_per_process_memory_fraction(device)
+        return int(torch.cuda.get_device_properties(device).total_memory * share) // 2
     return 8 << 30
 
 

@@ -1,0 +1,163 @@
+"""The grid: which methods, on which ratios, measured how. A cell is one of each; every cell has a file of its own.
+
+| what | experiment of the issue and the paper | on |
+| --- | --- | --- |
+| `train`, `tune` | what a method needs before it is measured | all ratios |
+| `test` | (a) test queries, Hits@k by type: section 5.2 | all ratios |
+| `training` | (b) training queries on the training and on the test graph, as it answers: section 5.3 | all ratios |
+| `training-alone` | (b) the same without known facts, as the paper's models are | all ratios |
+| `easy-first` | (c) ROC AUC, easy before hard, without known facts: section 5.4 | 175 |
+| `strata` | (e) by the number of missing links | all ratios |
+| `probabilities` | (f) calibration and numbers of answers | all ratios |
+| `time` | (g) seconds for a query, alone and in a batch | all ratios |
+
+(d), the large graph of section 5.5, is a benchmark of its own whose lines the report takes in. Cells of a method are
+run in this order; the grid in three rounds, so that what matters most is there first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from unseen.reproduction.errors import ReproductionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+RATIOS = (175, 550, 300, 217, 150, 134, 122, 113, 106)
+"""The paper's nine, the reference first, then those where growth matters most."""
+PREPARING = ("train", "tune")
+ROUNDS = (("test", "training", "training-alone", "easy-first"), ("strata", "probabilities"), ("time",))
+"""What belongs to the paper, what is ours, and what must be measured with nothing beside it."""
+EXPERIMENTS = tuple(name for some in ROUNDS for name in some)
+WITHOUT_FACTS = ("training-alone", "easy-first")
+"""Measured without known facts; pointless for a method that has none."""
+REFERENCE = 175
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One number of the grid, or rather one file of them."""
+
+    ratio: int
+    method: str
+    what: str
+
+    @property
+    def name(self) -> str:
+        """How a cell is called, and where its file lies."""
+        return f"{self.ratio}/{self.method}/{self.what}"
+
+
+@dataclass(frozen=True)
+class MethodPlan:
+    """How a method of the grid comes about."""
+
+    trained_as: str | None = None
+    """What `unseen train` calls it; None is not trained."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    by_ratio: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    tuned: bool = False
+    model: str | None = None
+    """Which of the given models it is, or begins with: `general` or `without-fb`."""
+    has_known_facts: bool = True
+    weights: str = "best"
+    ratios: tuple[int, ...] = RATIOS
+
+    def settings_at(self, ratio: int) -> dict[str, Any]:
+        """The settings of the run of one ratio."""
+        return {**self.settings, **self.by_ratio.get(ratio, {})}
+
+
+SMALL_GRAPH = {
+    "average": 0.99,
+    "relation_dropout": 0.6,
+    "validate_every": 50,
+    "validation_queries": 60,
+    "patience": 12,
+    "steps": 1500,
+}
+"""For GNN-QE where the training graph is small and soon learned by heart (docs/results.md)."""
+METHODS: dict[str, MethodPlan] = {
+    "edge-type": MethodPlan(has_known_facts=False),
+    "zero-shot": MethodPlan(model="general"),
+    "zero-shot-without-fb": MethodPlan(model="without-fb"),
+    "gnn-qe": MethodPlan(
+        "gnn-qe",
+        {"steps": 6000, "patience": 6},
+        {550: SMALL_GRAPH, 300: SMALL_GRAPH | {"validate_every": 100, "steps": 3000}},
+    ),
+    "nodepiece-qe": MethodPlan("nodepiece-qe", {"recipe": "large-batch"}, tuned=True),
+    "nodepiece-qe-gnn": MethodPlan("nodepiece-qe", {"recipe": "large-batch", "gnn": True}, tuned=True),
+    "zero-shot-fine-tuned": MethodPlan("zero-shot", model="general"),
+    "betae": MethodPlan("betae", has_known_facts=False, weights="last", ratios=(REFERENCE,)),
+}
+"""Cheapest first. BetaE is measured after its last step: validation, all about new entities, says nothing of it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Most queries a type in each experiment; the samples are fixed, and a smaller one is part of a larger."""
+
+    test: int = 2000
+    training: int = 1000
+    easy_first: int = 1000
+    strata: int = 500
+    probabilities: int = 100
+    time: int = 64
+    tune: int = 200
+
+    def of(self, what: str) -> int:
+        """The limit of an experiment."""
+        name = {"training-alone": "training"}.get(what, what.replace("-", "_"))
+        return int(getattr(self, name))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Cells of one method on one ratio that one process runs one after the other."""
+
+    ratio: int
+    method: str
+    whats: tuple[str, ...]
+    alone: bool = False
+    """Whether nothing else may run beside it."""
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells in order."""
+        return tuple(Cell(self.ratio, self.method, what) for what in self.whats)
+
+
+def cells_of(ratio: int, method: str, plan: MethodPlan, experiments: Sequence[str]) -> tuple[str, ...]:
+    """What is to be done for a method on a ratio, in order; nothing if it is not part of the grid there."""
+    if ratio not in plan.ratios and ratio in RATIOS:
+        return ()
+    needed = ("train",) * (plan.trained_as is not None) + ("tune",) * plan.tuned
+    measured = [what for what in EXPERIMENTS if what in experiments and _applies(what, ratio, method, plan)]
+    return (*needed, *measured)
+
+
+def tasks_of(ratios: Sequence[int], methods: Mapping[str, MethodPlan], experiments: Sequence[str]) -> Iterator[Task]:
+    """The grid in the order in which it is run: round by round, in each the cheapest methods first."""
+    for some in ROUNDS:
+        for method, plan in methods.items():
+            for ratio in ratios:
+                whats = cells_of(ratio, method, plan, [what for what in some if what in experiments])
+                if any(what in some for what in whats) or (some is ROUNDS[0] and whats):
+                    yield Task(ratio, method, whats, alone="time" in some)
+
+
+def chosen(kind: str, wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """What was asked for, in the grid's order; everything if nothing was, and an unknown name is an error."""
+    for name in wanted or ():
+        if name not in known:
+            raise ReproductionError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
+    return [name for name in known if wanted is None or name in wanted]
+
+
+def _applies(what: str, ratio: int, method: str, plan: MethodPlan) -> bool:
+    if what == "easy-first":
+        return (ratio == REFERENCE or ratio not in RATIOS) and method != "edge-type"
+    return plan.has_known_facts or what not in WITHOUT_FACTS

@@ -1,0 +1,48 @@
+"""The method of a cell, ready to answer: named, shipped, or from the run folder of the grid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import UnknownMethod
+from unseen.methods.edge_type import EdgeType
+from unseen.reproduction.errors import CellMissing
+from unseen.reproduction.grid import WITHOUT_FACTS, Cell
+from unseen.training.models import default_model, find_model, open_model, shipped_models
+from unseen.training.run_folder import open_method
+
+if TYPE_CHECKING:
+    from unseen.reproduction.grid import MethodPlan
+    from unseen.reproduction.workspace import Workspace
+
+SHIPPED = {"general": "default", "without-fb": "without-fb"}
+"""Models of the package that are taken where none is named."""
+OPTIONS = {"general": "--model", "without-fb": "--model-without-fb"}
+
+
+def open_cell(workspace: Workspace, cell: Cell) -> Any:
+    """What answers the queries of a cell, with or without known facts as its experiment asks."""
+    plan = workspace.methods[cell.method]
+    known_facts = cell.what not in WITHOUT_FACTS
+    if plan.trained_as is not None:
+        run = workspace.folder.run(cell)
+        return open_method(run, device=workspace.device, known_facts=known_facts, weights=plan.weights)
+    if plan.model is not None:
+        return open_model(model_of(workspace, plan), device=workspace.device, known_facts=known_facts)
+    return EdgeType()
+
+
+def model_of(workspace: Workspace, plan: MethodPlan) -> str:
+    """The name or folder of the model that a method is or begins with; none is the reason of its cells."""
+    kind = str(plan.model)
+    named = workspace.models.get(kind)
+    if named is None:
+        shipped = [model.name for model in shipped_models()]
+        fallback = default_model() if kind == "general" else None
+        named = SHIPPED[kind] if SHIPPED[kind] in shipped else fallback
+    if named is None:
+        raise CellMissing(f"no model: none is shipped for {kind!r}, and {OPTIONS[kind]} names none")
+    try:
+        return str(find_model(named).path)
+    except UnknownMethod:
+        raise CellMissing(f"no model: {OPTIONS[kind]} {named} is neither shipped nor a folder") from None

@@ -1,0 +1,157 @@
+"""Runs the tasks of a grid: in this process, or by several that share a device.
+
+A training step waits for the host more than for the GPU, so that three or four processes beside each other do two to
+three times as much. Tasks go to whichever process is free, in order; those that must be alone wait for all others.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from unseen.reproduction.cell_files import MISSING
+from unseen.reproduction.grid import Cell, Task
+from unseen.reproduction.running import CellRunner, Tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from unseen.reproduction.clock import Clock
+    from unseen.reproduction.workspace import Workspace
+
+GRACE = 120.0
+"""Seconds that a process has to save its work when it is asked to stop."""
+CRASHED = "the process that ran it ended without a word; the last lines of {log} may say why"
+
+Message = tuple["Worker", dict[str, Any] | None]
+
+
+def run_tasks(workspace: Workspace, tasks: Iterable[Task], clock: Clock, tell: Tell, jobs: int = 1) -> bool:
+    """All tasks that are not done, until the time is over; whether every one was brought to its end."""
+    open_tasks = [task for task in tasks if not all(workspace.folder.is_done(cell) for cell in task.cells)]
+    if jobs > 1:
+        return _Pool(workspace, clock, tell, jobs).run(open_tasks)
+    runner = CellRunner(workspace, clock, tell)
+    return all(runner.run(task) for task in open_tasks)
+
+
+@dataclass(eq=False)
+class Worker:
+    """One process and what it is doing."""
+
+    number: int
+    process: subprocess.Popen[str]
+    log: Path
+    task: Task | None = None
+
+    def send(self, value: dict[str, Any]) -> None:
+        """One line of orders; that a process is dead is heard from its silence."""
+        stream: IO[str] | None = self.process.stdin
+        if stream is not None:
+            with suppress(BrokenPipeError):
+                stream.write(json.dumps(value) + "\n")
+                stream.flush()
+
+
+class _Pool:
+    """Some processes, and the tasks that they share."""
+
+    def __init__(self, workspace: Workspace, clock: Clock, tell: Tell, jobs: int) -> None:
+        self.workspace, self.clock, self.tell, self.jobs = workspace, clock, tell, jobs
+        self.messages: queue.Queue[Message] = queue.Queue()
+        self.processes: list[subprocess.Popen[str]] = []
+        self.all_finished = True
+
+    def run(self, tasks: list[Task]) -> bool:
+        waiting = list(tasks)
+        with ExitStack() as stack:
+            stack.callback(_stop_all, self.processes)
+            workers = [self._started(number, stack) for number in range(min(self.jobs, len(waiting)))]
+            self._hand_out(waiting, workers)
+            while any(worker.task is not None for worker in workers):
+                worker, message = self.messages.get()
+                self._take(worker, message)
+                if message is None:
+                    workers[workers.index(worker)] = self._started(worker.number, stack)
+                self._hand_out(waiting, workers)
+        return self.all_finished and not waiting
+
+    def _hand_out(self, waiting: list[Task], workers: list[Worker]) -> None:
+        """Give every free worker its next task, as long as there is time and nothing has to be alone."""
+        for worker in (one for one in workers if one.task is None):
+            busy = [one for one in workers if one.task is not None]
+            if not waiting or self.clock.is_over or any(one.task and one.task.alone for one in busy):
+                return
+            if waiting[0].alone and busy:
+                return
+            worker.task = waiting.pop(0)
+            worker.send(asdict(worker.task))
+
+    def _take(self, worker: Worker, message: dict[str, Any] | None) -> None:
+        """An event of a worker; None is its unexpected end."""
+        if message is None:
+            self._crashed(worker)
+        elif message["event"] == "idle":
+            self.all_finished &= bool(message["finished"])
+            worker.task = None
+        else:
+            self.tell(Cell(*message["cell"]), message["event"], message["values"])
+
+    def _crashed(self, worker: Worker) -> None:
+        """The first open cell of its task has the reason; the task is not tried again in this slice."""
+        self.all_finished = False
+        folder = self.workspace.folder
+        cells = worker.task.cells if worker.task is not None else ()
+        for cell in [cell for cell in cells if not folder.is_done(cell)][:1]:
+            reason = CRASHED.format(log=worker.log.relative_to(self.workspace.path))
+            folder.write(cell, MISSING, {"reason": reason})
+            self.tell(cell, "missing", {"reason": reason})
+        worker.task = None
+
+    def _started(self, number: int, stack: ExitStack) -> Worker:
+        log = self.workspace.path / "logs" / f"worker-{number + 1}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        errors = stack.enter_context(log.open("a", encoding="utf-8"))
+        command = [sys.executable, "-m", "unseen.reproduction.worker"]
+        process = subprocess.Popen(  # noqa: S603  # our own module
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,  # Ctrl-C comes here alone, and reaches the workers once, as the end of their input
+        )
+        worker = Worker(number, process, log)
+        self.processes.append(process)
+        threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
+        limits = {"minutes": self.clock.minutes_left, "share": 1 / self.jobs}
+        worker.send({"workspace": self.workspace.to_json(), **limits})
+        return worker
+
+    def _listen(self, worker: Worker) -> None:
+        for line in worker.process.stdout or ():
+            self.messages.put((worker, json.loads(line)))
+        self.messages.put((worker, None))
+
+
+def _stop_all(processes: Sequence[subprocess.Popen[str]]) -> None:
+    """Ask all processes at once by the end of their input; one that does not listen is ended by force."""
+    for process in processes:
+        with suppress(BrokenPipeError):
+            if process.stdin is not None:
+                process.stdin.close()
+    for process in processes:
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()

@@ -1,0 +1,127 @@
+"""Tables and figures from result files alone, with the paper beside."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.reproduction.fakes import fill
+from unseen.evaluation.results import EPFO
+from unseen.reproduction.cell_files import MISSING, GridFolder
+from unseen.reproduction.comparison import GridResults
+from unseen.reproduction.errors import ReproductionError
+from unseen.reproduction.figures import pooled_reliability, training_rows
+from unseen.reproduction.grid import Cell
+from unseen.reproduction.large_graph import large_graph_table, paper_large_graph, read_lines
+from unseen.reproduction.report import HEADINGS, write_grid_report
+from unseen.reproduction.tables import grid_tables
+
+PRINTED = {"Edge-type heuristic": 3.1, "NodePiece-QE": 9.2, "NodePiece-QE w/ GNN": 10.1}
+"""avg_p as the paper's table of WikiKG-QE prints it."""
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> Path:
+    fill(tmp_path, "gnn-qe", 175, 60)
+    fill(tmp_path, "gnn-qe", 550, 40)
+    fill(tmp_path, "nodepiece-qe", 175, 20, types=EPFO)
+    GridFolder(tmp_path).write(Cell(550, "zero-shot", "test"), MISSING, {"reason": "no model: none is shipped"})
+    return tmp_path
+
+
+def test_our_rows_stand_beside_the_papers_with_the_difference(grid: Path) -> None:
+    write_grid_report(grid, grid / "report", figures=False)
+    rows = rows_of(grid / "report" / "test_hits_at_10.csv")
+    assert [(row["Ratio"], row["Method"], row[""]) for row in rows] == [
+        ("175 %", method, whose) for method in ("GNN-QE", "NodePiece-QE") for whose in ("unseen", "paper", "difference")
+    ] + [("550 %", "GNN-QE", whose) for whose in ("unseen", "paper", "difference")]
+    assert (rows[0]["avg_p"], rows[1]["avg_p"], rows[2]["avg_p"], rows[2]["1p"]) == ("60.0", "50.7", "+9.3", "-5.4")
+    assert (rows[3]["avg_n"], rows[5]["avg_n"], rows[5]["avg_p"]) == ("", "", "+8.8")
+
+
+def test_averages_are_held_against_the_paper_ratio_by_ratio_and_over_all(grid: Path) -> None:
+    write_grid_report(grid, grid / "report", figures=False)
+    against = {row["Method"]: row for row in rows_of(grid / "report" / "against_the_paper.csv")}
+    assert (against["GNN-QE"]["175 %"], against["GNN-QE"]["106 %"]) == ("+9.3 / +26.4", "")
+    assert against["NodePiece-QE"]["175 %"] == "+8.8 / –"
+    means = {row["Method"]: row for row in rows_of(grid / "report" / "mean_over_ratios.csv")}
+    assert (means["GNN-QE"]["avg_p"], means["GNN-QE"]["avg_p, published"]) == ("50.0", "41.9")
+    assert means["UltraQuery (its paper)"]["avg_n, published"] == "29.1"
+
+
+def test_training_queries_are_held_against_the_paper_without_known_facts(grid: Path) -> None:
+    write_grid_report(grid, grid / "report", figures=False)
+    rows = [row for row in rows_of(grid / "report" / "training_queries.csv") if row["Ratio"] == "550 %"]
+    assert [(row["Graph"], row[""]) for row in rows] == [
+        (graph, whose)
+        for graph in ("train", "test")
+        for whose in ("unseen", "unseen, no known facts", "paper", "difference")
+    ]
+    (grid / "results/550/gnn-qe/training-alone.json").unlink()
+    write_grid_report(grid, grid / "report", figures=False)
+    rows = [row for row in rows_of(grid / "report" / "training_queries.csv") if row["Ratio"] == "550 %"]
+    assert "difference" not in {row[""] for row in rows}
+    assert {row.ratio for row in training_rows(GridResults.of(GridFolder(grid)))} == {175}
+
+
+def test_every_table_is_there_and_says_where_its_numbers_come_from(grid: Path) -> None:
+    tables = {table.name: table for table in grid_tables(GridResults.of(GridFolder(grid)))}
+    assert set(tables) == set(HEADINGS) - {"large_graph"}
+    assert ("550 %", "Zero-shot", "", "no model: none is shipped") in tables["coverage"].rows
+    origin = dict(zip(tables["origins"].header, tables["origins"].rows[0], strict=True))
+    assert (origin["Seed"], origin["Commit"], origin["Command"]) == ("7", "fedcba98", "unseen reproduce -o grid")
+    assert tables["time"].rows[0][2:6] == ("4.00", "1.000", "1.5", "1,200")
+    assert tables["strata"].rows[0][:4] == ("175 %", "GNN-QE", "60.0", "1,400")
+    assert tables["easy_first"].rows[2][2:5] == ("difference", "-37.3", "-28.5")
+
+
+def test_a_report_is_one_page_with_tables_and_pictures(tmp_path: Path) -> None:
+    for ratio in (175, 550):
+        fill(tmp_path, "gnn-qe", ratio, 60, types=("1p", "2i", "2in"))
+    written = write_grid_report(tmp_path, tmp_path / "report")
+    names = {path.name for path in written}
+    assert written[0].name == "report.md"
+    assert {"test_queries_by_ratio.png", "test_queries_by_type.svg", "training_queries_by_ratio.png"} <= names
+    assert {"strata.png", "reliability.png", "time.tex"} <= names
+    page = written[0].read_text()
+    assert page.index("## Against the paper") < page.index("## Test queries, Hits@10") < page.index("## Origins")
+    assert "tiny" not in page
+
+
+def test_a_folder_of_results_alone_is_enough(grid: Path, tmp_path: Path) -> None:
+    whole = write_grid_report(grid, tmp_path / "a", figures=False)[0].read_text()
+    assert write_grid_report(grid / "results", tmp_path / "b", figures=False)[0].read_text() == whole
+    assert write_grid_report(tmp_path / "nothing", tmp_path / "c") == []
+
+
+def test_lines_of_the_large_graph_stand_beside_the_papers(tmp_path: Path) -> None:
+    file = tmp_path / "large.jsonl"
+    line = {"benchmark": "large_graph", "stage": "heuristic", "seconds": 30.2, "peak_mb": 1200}
+    lines = [line | {"stage": "split"}, line | {"hits_at_100": {"1p": 5.0, "avg_p": 1.2}}, {"benchmark": "other"}]
+    file.write_text("a remark\n" + "\n".join(json.dumps(one) for one in lines))
+    table = large_graph_table(read_lines(file))
+    assert table.rows[0][:4] == ("Edge-type heuristic", "unseen", "1.2", "5.0")
+    assert [row[0] for row in table.rows[1:]] == list(PRINTED)
+    file.write_text("{}\n")
+    with pytest.raises(ReproductionError, match="has no line of benchmarks"):
+        read_lines(file)
+
+
+def test_the_papers_large_graph_has_the_averages_it_prints() -> None:
+    for row in paper_large_graph():
+        assert sum(float(row[kind]) for kind in EPFO) / 9 == pytest.approx(PRINTED[row["method"]], abs=0.06)
+
+
+def test_types_are_pooled_by_their_counts(grid: Path) -> None:
+    result = GridResults.of(GridFolder(grid)).results("probabilities")[0]
+    probability, frequency, error = pooled_reliability(list(result.types.values()))
+    assert probability == pytest.approx(frequency)
+    assert error == pytest.approx(0)
+    assert len(probability) == 10
