@@ -119,7 +119,7 @@ class OnlyBlocks:
 def test_a_large_graph_is_evaluated_block_by_block_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     from unseen.methods.cqd_beam import graph_links
 
-    dataset, method = small_dataset(), CqdBeam(NamedVectors(), BeamOptions(beam=4))
+    dataset, method = small_dataset(), CqdBeam(NamedVectors(), BeamOptions(beam=4, scale="sigmoid"))
     options = Options(strata=True, training_queries=True)
     expected = evaluate(method, dataset, "test", options)
     monkeypatch.setattr(evaluator, "STREAMED_FROM", 10)
