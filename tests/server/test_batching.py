@@ -155,7 +155,7 @@ def test_a_server_predicts_with_what_the_library_takes_unless_told(monkeypatch: 
 
 def test_a_server_under_load_batches_and_turns_away_what_it_cannot_take(tmp_path: Path) -> None:
     limits = Limits(waiting=4, batch=8)
-    with running(tmp_path / "x.db", FAMILY, ServerSettings(port=0, limits=limits)) as server:
+    with running(tmp_path / "x.db", FAMILY, ServerSettings(port=0, model="edge-type", limits=limits)) as server:
         server.ask(QUESTIONS[0])
         with ThreadPoolExecutor(32) as pool:
             replies = list(pool.map(lambda _: server.ask(QUESTIONS[0]), range(200)))

@@ -21,7 +21,9 @@ QUERY = "/query?query=ASK%7B%7D"
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    settings = ServerSettings(port=0, keys=Keys((READ,), (WRITE,)), origins=("http://friend.example",))
+    settings = ServerSettings(
+        port=0, model="edge-type", keys=Keys((READ,), (WRITE,)), origins=("http://friend.example",)
+    )
     with running(tmp_path_factory.mktemp("guarded") / "x.db", FAMILY, settings) as made:
         yield made
 

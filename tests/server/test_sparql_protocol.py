@@ -169,7 +169,7 @@ def test_results_that_are_too_large_or_slow_are_stopped(tmp_path) -> None:
 
     limits = Limits(result_bytes=2000, seconds=0.5)
     triples = [(f"a{i}", "r", f"b{i}") for i in range(300)]
-    with running(tmp_path / "x.db", triples, ServerSettings(port=0, limits=limits)) as server:
+    with running(tmp_path / "x.db", triples, ServerSettings(port=0, model="edge-type", limits=limits)) as server:
         assert server.query("SELECT * { ?s ?p ?o }").error["code"] == "result_too_large"
         slow = server.query("SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?a != ?d && ?d != ?g) }")
         assert (slow.status, slow.error["code"]) == (504, "time_limit")

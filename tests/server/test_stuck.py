@@ -45,7 +45,7 @@ def test_threads_that_are_all_held_are_said_and_questions_are_answered_still(
     monkeypatch.setattr(exact, "query", lambda *_, **__: free.wait(30))
     monkeypatch.setattr("unseen.server.workers.os.cpu_count", lambda: -2)
     limits = Limits(seconds=0.3)
-    with running(tmp_path / "x.db", FAMILY, ServerSettings(port=0, limits=limits)) as server:
+    with running(tmp_path / "x.db", FAMILY, ServerSettings(port=0, model="edge-type", limits=limits)) as server:
         try:
             assert server.send("GET", "/healthz").status == 200
             assert [server.query("ASK {}").status for _ in range(2)] == [504, 504]
@@ -72,7 +72,7 @@ from unseen.server.settings import Limits, ServerSettings
 def ready(port):
     print(port, flush=True)
 
-settings = ServerSettings(port=0, limits=Limits(seconds=0.3), shutdown_seconds=1)
+settings = ServerSettings(port=0, model="edge-type", limits=Limits(seconds=0.3), shutdown_seconds=1)
 run.serve(Database(sys.argv[1]), settings, quiet=True, ready=ready)
 run.leave_if_stuck()
 """
