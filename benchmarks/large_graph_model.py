@@ -107,7 +107,7 @@ def evaluate_run(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def grow(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """New nodes with ten links each, then a 2p question about each of eight of them; random vectors without a run."""
+    """New nodes with ten links each, then a 1p and a 2p question about new ones; random vectors without a run."""
     graph, random = Dataset.open(folder / "dataset").observed("test"), np.random.default_rng(arguments.seed)
     count = max(10, round(NEW_NODES * arguments.scale))
     triples = _new_triples(graph, count, random)
@@ -119,7 +119,7 @@ def grow(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     encoded = time.perf_counter()
     method.links(grown)
     known = time.perf_counter()
-    asked = [Project(1, Project(0, Anchor(grown.num_entities - 1 - place))) for place in range(8)]
+    asked = [Project(0, Anchor(grown.num_entities - 1)), Project(1, Project(0, Anchor(grown.num_entities - 2)))]
     best = RunningTop(len(asked), 10, torch.device("cpu"))
     for first, block in method.score_blocks(grown, asked).blocks():
         best.add(block, first)

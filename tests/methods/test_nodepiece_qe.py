@@ -74,7 +74,9 @@ def test_only_what_changed_is_computed_anew(monkeypatch: pytest.MonkeyPatch) -> 
     rows: list[int] = []
     encode = NodePieceQe.encode
     monkeypatch.setattr(
-        NodePieceQe, "encode", lambda self, tokens, *rest: rows.append(len(tokens)) or encode(self, tokens, *rest)
+        NodePieceQe,
+        "encode",
+        lambda self, tokens, *rest, **more: rows.append(len(tokens)) or encode(self, tokens, *rest, **more),
     )
     method.opened(world.extended_with([("newcomer", "r0", "e1"), ("e2", "r1", "e4")]))
     assert sum(rows) == 4

@@ -69,15 +69,19 @@ class RandomProjectionEncoder(nn.Module):
         self.projections = nn.ModuleList(FixedPerceptron(dim) for _ in range(2))
         self.perceptron = Perceptron(dim, dim, dim, dropout_rate)
 
+    def table(self, vocabulary: Float[Tensor, "token dim"], count: int) -> None:
+        """Nothing is worth keeping for many nodes: sums of tokens are cheap."""
+
     def forward(
         self,
         vocabulary: Float[Tensor, "token dim"],
         tokens: Int[Tensor, "node slot"],
         generator: torch.Generator | None = None,
+        table: None = None,  # noqa: ARG002 - as the other encoder
     ) -> Float[Tensor, "node dim"]:
         """Vectors of nodes; the first half of their slots are outgoing relations, the second incoming ones."""
-        table = _with_padding(vocabulary)
-        sums = [embedding_bag(part, table, mode="sum") for part in tokens.long().chunk(2, dim=1)]
+        padded = _with_padding(vocabulary)
+        sums = [embedding_bag(part, padded, mode="sum") for part in tokens.long().chunk(2, dim=1)]
         mixed = sum(projection(part) for projection, part in zip(self.projections, sums, strict=True))
         vectors: Tensor = self.perceptron(mixed, generator)
         return vectors
@@ -91,15 +95,23 @@ class ConcatEncoder(nn.Module):
         self.slots, self.dim = slots, dim
         self.perceptron = Perceptron(slots * dim, hidden, outputs, dropout_rate)
 
+    def table(self, vocabulary: Float[Tensor, "token dim"], count: int) -> Float[Tensor, "place hidden"] | None:
+        """What each token adds to the first layer in each slot, slot by slot; None if so `count` nodes cost less."""
+        if count <= len(vocabulary):
+            return None
+        weight = self.perceptron.first.weight.view(-1, self.slots, self.dim)
+        return torch.matmul(_with_padding(vocabulary), weight.permute(1, 2, 0)).flatten(0, 1)
+
     def forward(
         self,
         vocabulary: Float[Tensor, "token dim"],
         tokens: Int[Tensor, "node slot"],
         generator: torch.Generator | None = None,
+        table: Float[Tensor, "place hidden"] | None = None,
     ) -> Float[Tensor, "node outputs"]:
-        """Vectors of nodes."""
-        fold = len(vocabulary) < len(tokens)
-        hidden = self._folded(vocabulary, tokens) if fold else self._direct(vocabulary, tokens)
+        """Vectors of nodes; a `table` of these weights saves making one."""
+        table = self.table(vocabulary, len(tokens)) if table is None else table
+        hidden = self._direct(vocabulary, tokens) if table is None else self._looked_up(table, tokens)
         return self.perceptron.rest(hidden, generator)
 
     def _direct(
@@ -110,14 +122,12 @@ class ConcatEncoder(nn.Module):
         hidden: Tensor = self.perceptron.first(side_by_side)
         return hidden
 
-    def _folded(
-        self, vocabulary: Float[Tensor, "token dim"], tokens: Int[Tensor, "node slot"]
+    def _looked_up(
+        self, table: Float[Tensor, "place hidden"], tokens: Int[Tensor, "node slot"]
     ) -> Float[Tensor, "node hidden"]:
-        """The same from a table of what each token adds in each slot."""
-        weight = self.perceptron.first.weight.view(-1, self.slots, self.dim)
-        added = torch.einsum("td,hsd->sth", _with_padding(vocabulary), weight)
-        places = torch.arange(self.slots, device=tokens.device) * (len(vocabulary) + 1) + tokens
-        return embedding_bag(places, added.flatten(0, 1), mode="sum") + self.perceptron.first.bias
+        """The same from a table."""
+        places = torch.arange(self.slots, device=tokens.device) * (len(table) // self.slots) + tokens
+        return embedding_bag(places, table, mode="sum") + self.perceptron.first.bias
 
 
 def _with_padding(vocabulary: Float[Tensor, "token dim"]) -> Float[Tensor, "more dim"]:

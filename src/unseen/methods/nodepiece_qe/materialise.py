@@ -82,9 +82,10 @@ def _tokenised(
 def _encoded(model: NodePieceQe, tokens: NDArray[np.int32]) -> Float[Tensor, "entity dim"]:
     """The vectors of entities by their tokens alone, block by block."""
     vectors = torch.empty(len(tokens), model.architecture.dim, dtype=model.storage, device=model.device)
+    table = model.encoder.table(model.vocabulary, len(tokens))
     for start in range(0, len(tokens), BLOCK):
         block = torch.from_numpy(tokens[start : start + BLOCK]).to(model.device)
-        vectors[start : start + BLOCK] = model.encode(block, None)[0].to(model.storage)
+        vectors[start : start + BLOCK] = model.encode(block, None, table=table)[0].to(model.storage)
     return vectors
 
 

@@ -74,7 +74,7 @@ class NodePieceQe(nn.Module):
         relation_dim = shape.dim if shape.layers else self.scorer.relation_dim(shape.dim)
         self.vocabulary = nn.Parameter(torch.randn(self.tokeniser.padding, shape.dim) * shape.dim**-0.5)
         self.relations = nn.Parameter(torch.randn(self.num_relations, relation_dim) * shape.dim**-0.5)
-        self.encoder = _encoder(shape, self.tokeniser)
+        self.encoder: RandomProjectionEncoder | ConcatEncoder = _encoder(shape, self.tokeniser)
         self.network = CompGCN(shape.dim, shape.layers, shape.aggregate, shape.dropout) if shape.layers else None
         self.beams = CqdBeam(self, BeamOptions(known_facts=known_facts))
         self._known: WeakKeyDictionary[KnowledgeGraph, Materialised] = WeakKeyDictionary()
@@ -139,9 +139,13 @@ class NodePieceQe(nn.Module):
         edges: TwoWayEdges | None,
         masks: Masks | None = None,
         generator: torch.Generator | None = None,
+        table: Tensor | None = None,
     ) -> tuple[Float[Tensor, "node dim"], Float[Tensor, "relation other"]]:
-        """Vectors of nodes with these tokens, and of relations; with a generator, dropout is on."""
-        nodes, relations = self.encoder(self.vocabulary, tokens, generator), self.relations
+        """Vectors of nodes with these tokens, and of relations; with a generator, dropout is on.
+
+        `table` is the encoder's for these weights, where it is asked for many nodes block by block.
+        """
+        nodes, relations = self.encoder(self.vocabulary, tokens, generator, table), self.relations
         if self.network is not None and edges is not None:
             nodes, relations = self.network(edges, nodes, relations, masks, generator)
         return nodes, relations[:, : self.scorer.relation_dim(self.architecture.dim)]
@@ -195,7 +199,7 @@ def _rows(table: Float[Tensor, "node dim"], places: Int[Tensor, "*shape"]) -> Fl
     return table.index_select(0, places.flatten()).view(*places.shape, -1)
 
 
-def _encoder(shape: Architecture, tokeniser: Tokeniser) -> nn.Module:
+def _encoder(shape: Architecture, tokeniser: Tokeniser) -> RandomProjectionEncoder | ConcatEncoder:
     if shape.encoder == "random-projection":
         if shape.anchors_per_node:
             raise ValueError("anchors need the encoder concat: random-projection has two sets of relations")
