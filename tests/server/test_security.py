@@ -88,6 +88,8 @@ def test_pages_of_other_origins_are_turned_away_unless_allowed(guarded: Running,
         assert server.send("GET", QUERY, None, {**headers, "Origin": "http://evil.example"}).status == 403
     friend = guarded.send("GET", QUERY, None, {**key(READ), "Origin": "http://friend.example"})
     assert friend.headers["access-control-allow-origin"] == "http://friend.example"
+    refused = guarded.send("GET", "/query?query=nonsense", None, {**key(READ), "Origin": "http://friend.example"})
+    assert (refused.status, refused.headers["access-control-allow-origin"]) == (400, "http://friend.example")
     own = reading.send("GET", QUERY, None, {"Origin": reading.url})
     assert own.status == 200
     assert "access-control-allow-origin" not in own.headers

@@ -34,7 +34,7 @@ def tune(
         Path | None, typer.Option("--json", help="Also write everything to this file; `-` prints JSON only.")
     ] = None,
 ) -> None:
-    """Choose how CQD-Beam answers each type of query, on validation queries: logic, memberships, known facts, negation.
+    """Choose how CQD-Beam answers each type of query, on validation queries: logic, memberships, known facts, and more.
 
     The choice is kept in the run folder, and `ask` and `evaluate` then use it. Test queries are never read.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request, Response
@@ -72,7 +73,9 @@ def _add_operation(app: FastAPI, service: Service) -> None:
         """Say that the server answers; 503 if every thread for exact queries is held."""
         if service.is_stuck:
             raise held()
-        return JSONResponse({"status": "ok", "version": __version__, "model": service.settings.model})
+        model = service.settings.model
+        named = None if model is None else Path(model).name  # never where it lies on the disk
+        return JSONResponse({"status": "ok", "version": __version__, "model": named})
 
     @app.get("/metrics", **openapi.METRICS)
     async def metrics() -> PlainTextResponse:

@@ -36,7 +36,7 @@ def read_ogb(source: Source) -> Part:
     try:
         with zipfile.ZipFile(source.path) as archive:
             return _part(source, archive).checked(source.path)
-    except (zipfile.BadZipFile, OSError, EOFError, zlib.error, pa.ArrowException) as error:
+    except (zipfile.BadZipFile, OSError, EOFError, zlib.error, pa.ArrowException, RuntimeError) as error:
         problem = shorten(str(error).partition("\n")[0], 200)
         raise GraphError(f"is not an archive of OGB that can be read: {problem}", path=source.path) from error
 
@@ -71,6 +71,8 @@ def _table(source: Source, archive: zipfile.ZipFile, name: str, columns: int, sk
 def _names(source: Source, archive: zipfile.ZipFile, name: str) -> pa.Array:
     """The names of numbers 0, 1, 2, ..."""
     table = _table(source, archive, name, 2, skip=1)
+    if any(column.null_count for column in table.columns):
+        raise GraphError(f"{name} has a line that lacks a number or a name", path=source.path)
     order = np.argsort(table.column(0).to_numpy(), kind="stable")
     if not np.array_equal(table.column(0).to_numpy()[order], np.arange(table.num_rows)):
         raise GraphError(f"{name} does not name every number from 0 on once", path=source.path)
@@ -79,7 +81,7 @@ def _names(source: Source, archive: zipfile.ZipFile, name: str) -> pa.Array:
 
 def _numbers(source: Source, column: pa.ChunkedArray, limit: int, name: str) -> NDArray[np.int32]:
     """Numbers below a limit."""
-    if not pa.types.is_integer(column.type):
+    if column.null_count or not pa.types.is_integer(column.type):
         raise GraphError(f"{name} holds {column.type}, not whole numbers", path=source.path)
     numbers = column.to_numpy()
     if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < limit:

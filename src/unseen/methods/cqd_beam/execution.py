@@ -34,6 +34,7 @@ class BeamExecution(Execution):
         self.links, self.options, self.queries = links, options, list(dict.fromkeys(queries))
         self.width = min(options.beam or links.num_entities, links.num_entities)
         self.beams = Beams.empty(self.width, links.device)
+        self._witnesses: dict[Query, Stage] = {}
         for level in projection_levels(self.queries):
             self._keep([projection.source for projection in level])
 
@@ -97,7 +98,9 @@ class BeamExecution(Execution):
                 for part in query.parts:
                     self._bind(part, entity, bindings)
             case Or():
-                values = self.stage(query.parts).values(entity, entity + 1)
+                if query not in self._witnesses:
+                    self._witnesses[query] = self.stage(query.parts)
+                values = self._witnesses[query].values(entity, entity + 1)
                 self._bind(query.parts[int(values.argmax())], entity, bindings)
 
     @torch.no_grad()
@@ -105,7 +108,9 @@ class BeamExecution(Execution):
         """The head through which a tail has its membership, and the head's own."""
         if isinstance(query.source, Anchor):
             return int(query.source.entity), 1.0
-        atoms = self.stage([query]).atoms[0]
+        if query not in self._witnesses:  # its scales may take a walk over all candidates
+            self._witnesses[query] = self.stage([query])
+        atoms = self._witnesses[query].atoms[0]
         best = int(atoms.carried(slice(None), entity, entity + 1).argmax())
         entities, memberships = self.beams.of([query.source])
         return int(entities[0, best]), float(memberships[0, best])

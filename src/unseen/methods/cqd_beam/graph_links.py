@@ -36,7 +36,14 @@ class GraphFacts:
         mask[graph.connected_entities] = True
         self.is_candidate: Bool[Tensor, " entity"] = torch.from_numpy(mask).to(device)
         self._before: NDArray[np.int64] = np.concatenate([[0], np.cumsum(mask)])
-        self.popularity: Float[Tensor, " entity"] = torch.from_numpy(_popularity(graph, mask)).to(device)
+        self._ends = (graph.heads, graph.tails)
+
+    @cached_property
+    def popularity(self) -> Float[Tensor, " entity"]:
+        """log(1 + degree) of every entity, less its mean over the candidates; counted when first asked for."""
+        logarithms = np.log1p(np.bincount(np.concatenate(self._ends), minlength=self.num_entities)).astype(np.float32)
+        found = torch.from_numpy(logarithms).to(self.device)
+        return found - found[self.is_candidate].mean() if bool(self.is_candidate.any()) else found
 
     def candidates_in(self, start: int, stop: int) -> int:
         """How many candidates a range of ids has."""
@@ -106,14 +113,6 @@ class GraphLinks:
         if self.facts.candidates_in(start, stop) < stop - start:
             values.masked_fill_(~self.facts.is_candidate[start:stop], outside)
         return values
-
-
-def _popularity(graph: KnowledgeGraph, is_candidate: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """log(1 + degree) of every entity, less its mean over the candidates."""
-    ends = np.concatenate([graph.heads, graph.tails])
-    logarithms = np.log1p(np.bincount(ends, minlength=graph.num_entities)).astype(np.float32)
-    mean = logarithms[is_candidate].mean() if is_candidate.any() else np.float32(0)
-    return logarithms - mean
 
 
 def device_of(scores: LinkScores, graph: KnowledgeGraph) -> torch.device:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
@@ -54,10 +55,10 @@ class BeamOptions:
             raise UnseenError(f"heads are combined as {' or '.join(HEADS)}, not {self.heads!r}")
         if not 0 < self.ceiling <= 1:
             raise UnseenError(f"the ceiling of predictions must lie in (0, 1], not {self.ceiling}")
-        if not self.popularity >= 0:
-            raise UnseenError(f"popularity must be 0 or more, not {self.popularity}")
+        if not 0 <= self.popularity < math.inf:
+            raise UnseenError(f"popularity must be a number of 0 or more, not {self.popularity}")
         for name in ("negation", "sharpness"):
-            if not getattr(self, name) > 0:
+            if not 0 < getattr(self, name) < math.inf:
                 raise UnseenError(f"{name} must be positive, not {getattr(self, name)}")
 
     @property
