@@ -303,7 +303,8 @@ def test_other_complaints_of_the_system_are_passed_on(tmp_path: Path, monkeypatc
 
 
 INTERRUPTED = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 from unseen.graph.files import tables
 from unseen.graph.files.readers import read_graph
 tables.BLOCK_BYTES = 1 << 12
