@@ -92,7 +92,7 @@ def _large_batch(row: Row, gnn: bool, triples: int) -> dict[str, Any]:
     """The paper's model, with all nodes as negatives; what a step asks for, it cannot see.
 
     It fits a small graph within a thousand steps, so it is held back by dropout, of tokens too where a GNN reads them,
-    and by batches that hide a good part of the graph: chosen on the validation queries of 175 and 550.
+    and by batches that hide a good part of the graph: chosen on the validation queries of 175.
     """
     shared = {
         "tokens": row.tokens,
