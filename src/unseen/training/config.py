@@ -107,7 +107,10 @@ class GnnQeConfig(TrainingConfig):
     edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
     temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
     ceiling: float = setting(0.9, "Answering: the largest membership of what no observed edge supports.", SHARE)
-    sharpness: float = setting(10.0, "Answering: not a is 1 - a to this power; 1 is the paper's.", POSITIVE)
+    sharpness: float = setting(
+        16.0, "Answering: beside known facts predictions count to this power; without, those under a not.", POSITIVE
+    )
+    inner_facts: bool = setting(False, "Inner sets in training follow visible edges, as answering with known facts.")
     memory_gib: float = setting(0.0, "Memory for one projection; 0 is half of the GPU, or 8 on the CPU.", NOT_NEGATIVE)
 
     def __post_init__(self) -> None:

@@ -92,7 +92,7 @@ def _zero_shot(config: ZeroShotConfig, known_facts: bool) -> ZeroShot:
         config.relation_dropout,
     )
     answering = Answering(known_facts, config.ceiling, config.sharpness)
-    objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
+    objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature, config.inner_facts)
     return ZeroShot(shape, objective, answering=answering, memory=int(config.memory_gib * 2**30) or None)
 
 
@@ -106,7 +106,7 @@ def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: boo
         config.relation_dropout,
     )
     answering = Answering(known_facts, config.ceiling, config.sharpness)
-    objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
+    objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature, config.inner_facts)
     return GnnQe(relation_names, shape, objective, answering=answering, memory=memory)
 
 

@@ -87,7 +87,7 @@ class GnnQe(NeuralProjector):
         """The loss of each query of a prepared batch."""
         dropout = (self.objective.traversal_dropout, self.objective.edge_dropout)
         masks = visible_edges(batch.compact, batch.walked, dropout, generator)
-        memberships = execute_plan(batch.compact, batch.plan, masks, self.project_nodes)
+        memberships = execute_plan(batch.compact, batch.plan, masks, self.project_nodes, self.inner_facts)
         return adversarial_loss(memberships, batch.answers, self.objective.temperature)
 
     def project_nodes(

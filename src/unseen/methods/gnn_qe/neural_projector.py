@@ -28,7 +28,7 @@ from unseen.logic.execute import Execution, execute
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
 from unseen.methods.gnn_qe.training_batch import TrainingBatch
-from unseen.methods.gnn_qe.training_pass import LOGIC
+from unseen.methods.gnn_qe.training_pass import LOGIC, Believed, believed
 from unseen.methods.known_facts import CEILING
 
 NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
@@ -48,6 +48,8 @@ class Objective:
     """In each step a share of all edges up to this is hidden, so that the network has seen graphs grow; 0 is never."""
     temperature: float = 0.1
     """Of the softmax that weighs negatives; small means that only the hardest count."""
+    inner_facts: bool = False
+    """Whether the sets of inner projections are those of answering with known facts."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,14 @@ class Answering:
     """Whether projections follow observed edges too."""
     ceiling: float = CEILING
     """Then, the largest membership of what is only predicted."""
-    sharpness: float = 10.0
-    """Of negation: the network is trained to find every answer, so its memberships are too large to be believed."""
+    sharpness: float = 16.0
+    """The network is trained to tell every answer from the hardest non-answer, so its memberships are too large to be
+    believed: beside known facts they count to this power. Without known facts, those under a negation do."""
+
+    @property
+    def beside_facts(self) -> Believed:
+        """How much of what is predicted counts beside known facts."""
+        return self.ceiling, self.sharpness
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,11 @@ class NeuralProjector(nn.Module):
         Relations are in the model's numbers, on the host (then nothing waits for the device) or the device.
         """
 
+    @property
+    def inner_facts(self) -> Believed | None:
+        """While learning: how much of what inner projections predict counts beside the edges; None if these do not."""
+        return self.answering.beside_facts if self.objective.inner_facts else None
+
     @abstractmethod
     def losses(self, batch: Any, generator: torch.Generator) -> Float[Tensor, " query"]:
         """The loss of each query of a prepared batch."""
@@ -119,9 +132,10 @@ class NeuralProjector(nn.Module):
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The same, and the fuzzy sets of all sub-queries; `methods.calibration` makes probabilities of them."""
         way = self.answering
-        projector = KnownEdges(self, way.ceiling) if way.known_facts else self
         with torch.no_grad():
-            return execute(projector, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
+            if way.known_facts:
+                return execute(KnownEdges(self, way.beside_facts), graph, queries, LOGIC, self.device)
+            return execute(self, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
 
     def prepare(
         self,
@@ -169,16 +183,18 @@ class KnownEdges:
     """The model's projections together with the edges that are there: `known_facts.KnownFactsProjector`, in batches."""
 
     model: NeuralProjector
-    ceiling: float = CEILING
+    beside_facts: Believed
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
-        """The larger of what observed edges carry over and `ceiling` times what the network predicts."""
+        """The larger of what observed edges carry over and what the network predicts, as much of it as counts."""
         compact = self.model.compact(graph)
         numbers, nodes = compact.relations_of(_on_host(relations)), compact.gather(sets)
         predicted = self.model.project_nodes(compact, nodes, torch.from_numpy(numbers))
-        return compact.scatter(torch.maximum(follow_in_parts(compact, nodes, numbers), self.ceiling * predicted))
+        return compact.scatter(
+            torch.maximum(follow_in_parts(compact, nodes, numbers), believed(predicted, self.beside_facts))
+        )
 
 
 def default_memory(device: torch.device) -> int:

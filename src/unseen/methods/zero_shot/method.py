@@ -108,7 +108,7 @@ class ZeroShot(NeuralProjector):
             conditions = batch.condition_of_relation[relations]
             return self._conditioned(compact, sets, relations, readings, conditions, edge_mask)
 
-        memberships = execute_plan(batch.compact, batch.plan, masks, project)
+        memberships = execute_plan(batch.compact, batch.plan, masks, project, self.inner_facts)
         return adversarial_loss(memberships, batch.answers, self.objective.temperature)
 
     def readings(self, graph: RelatedGraph, queries: Int[Tensor, " query"]) -> list[Tensor]:
