@@ -160,6 +160,12 @@ def _write_zip(path: Path, files: Files) -> None:
 
 def _left_out(dataset: Dataset, form: str) -> list[str]:
     """What the format has no place for."""
+    filtered = len(dataset.split.test_filter)
+    hidden = [f"left out: {filtered:,} triples that are true at test but not to be predicted"] if filtered else []
+    return hidden + _left_out_queries(dataset, form)
+
+
+def _left_out_queries(dataset: Dataset, form: str) -> list[str]:
     shapes = {name for tables in dataset.tables.values() for name in tables}
     if form == "query2box" and shapes - {shape for shape, _, _ in TYPES.values()}:
         missing = sorted(shapes - {shape for shape, _, _ in TYPES.values()})
