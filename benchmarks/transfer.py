@@ -35,7 +35,7 @@ from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.results import METRICS, RankMetrics, Result
 from unseen.logic.shapes import SHAPES
 from unseen.methods.edge_type import EdgeType
-from unseen.training.models import open_model
+from unseen.training.models import ModelFolder, find_model, open_model
 
 BASELINE = "edge-type"
 SEED = 0
@@ -124,6 +124,7 @@ def report(model: str, known_facts: bool, found: tuple[Result, float], baseline:
         relations=graph.num_relations,
         observed_triples=graph.num_triples,
         model=model,
+        learned_from=learned_from(model),
         known_facts=known_facts,
         links=numbers(result.links.metrics) | {"triples": result.links.metrics.answers // 2},
         links_by_direction={name: numbers(one) for name, one in result.links.directions.items()},
@@ -143,6 +144,15 @@ def report(model: str, known_facts: bool, found: tuple[Result, float], baseline:
         device=torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
         seconds=round(seconds, 1),
     )
+
+
+def learned_from(model: str) -> list[str]:
+    """The names of the graphs that a model has seen the training triples of: on these it is not tried zero-shot."""
+    found = find_model(model)
+    if isinstance(found, ModelFolder):
+        return [str(graph.get("name")) for graph in found.card["data"]]
+    graphs = found.origin.get("graphs") or [{"name": found.origin.get("dataset")}]
+    return [str(graph.get("name")) for graph in graphs]
 
 
 def numbers(metrics: RankMetrics) -> dict[str, float]:

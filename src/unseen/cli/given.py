@@ -54,7 +54,7 @@ _SEEN = {"train": "the training triples", "train+valid": "the training and valid
 
 def _beside(given: Sequence[str]) -> list[str]:
     """A hint if an inference graph lies beside the only folder that was named."""
-    folder = Path(given[0])
+    folder = Path(given[0]).resolve()
     other = folder.with_name(f"{folder.name}_ind")
     if len(given) != 1 or not (folder.is_dir() and other.is_dir()):
         return []

@@ -157,8 +157,9 @@ class _Evaluation:
     def _groups(self) -> dict[str, dict[str, Questions]]:
         """The questions by group and shape: the split's own, then training queries on each graph."""
         groups = {LINKS: {LINKS: self._links()}} if self.options.links else {}
-        if self.options.types != ():
-            groups[QUERIES] = self._drawn(hard_answers, self.split, self.split)
+        if self.options.types == ():
+            return groups
+        groups[QUERIES] = self._drawn(hard_answers, self.split, self.split)
         if self.options.training_queries:
             self._require_training_answers()
             groups["train"] = self._drawn(hard_answers, "train", "train")
