@@ -70,6 +70,7 @@ def test_links_are_measured_alone_or_beside_the_types(folder: Path, tmp_path: Pa
     assert set(value["types"]) == set(TYPES)
     assert (value["links"]["answers"], value["links"]["directions"]["heads"]["answers"]) == (10, 5)
     run("report", target, "-o", tmp_path / "report", "--no-figures")
+    assert "| tails | 5 |" in (tmp_path / "report" / "links.md").read_text("utf-8")
 
 
 def test_a_graph_too_large_for_the_model_is_refused_with_what_would_work(

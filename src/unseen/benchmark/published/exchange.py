@@ -82,7 +82,8 @@ def _chosen(archives: dict[str, Archive], folder: str | None, source: Path) -> t
         return matches[0]
     if not found:
         known = "InductiveQE, BetaE, Query2Box or .npz"
-        raise DatasetError(f"has none of the files by which a published dataset is known ({known})", path=source)
+        problem = f"has none of the files by which a published dataset is known ({known})"
+        raise DatasetError(f"{problem}; files of triples become a dataset by `unseen split --given`", path=source)
     if len(found) > 1:
         raise DatasetError(f"holds several datasets; choose one with --folder: {names}", path=source)
     return next(iter(found.values()))
