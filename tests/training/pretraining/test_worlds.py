@@ -125,3 +125,15 @@ def test_a_world_with_made_up_relations_has_questions_about_them() -> None:
     worlds = [make_world(GRAPHS, config(made_up_relations=1.0), number) for number in range(4)]
     assert all(world.tables for world in worlds)
     assert max(world.observed.num_relations for world in worlds) > max(graph.num_relations for graph in GRAPHS)
+
+
+def test_a_world_that_has_grown_lacks_edges_of_new_entities_only() -> None:
+    grown = config(whole_worlds=0.0, growing_worlds=1.0, largest_world=100_000)
+    worlds = [make_world(GRAPHS, grown, number) for number in range(12)]
+    whole = [make_world(GRAPHS, config(whole_worlds=1.0, largest_world=100_000), number) for number in range(12)]
+    missing = [
+        other.observed.num_triples - world.observed.num_triples for world, other in zip(worlds, whole, strict=True)
+    ]
+    assert max(missing) > 0
+    asked = [any(table.hard.values.size for table in world.tables.values()) for world in worlds]
+    assert sum(asked) >= len(worlds) // 2

@@ -28,8 +28,9 @@ from unseen.logic.execute import Execution, execute
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
 from unseen.methods.gnn_qe.training_batch import TrainingBatch
-from unseen.methods.gnn_qe.training_pass import LOGIC, Believed, believed
+from unseen.methods.gnn_qe.training_pass import LOGIC, Believed, Masks, believed, known_answers
 from unseen.methods.known_facts import CEILING
+from unseen.methods.query_loss import adversarial_loss
 
 NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
 """float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
@@ -50,6 +51,8 @@ class Objective:
     """Of the softmax that weighs negatives; small means that only the hardest count."""
     inner_facts: bool = False
     """Whether the sets of inner projections are those of answering with known facts."""
+    known_weight: float = 1.0
+    """Of an answer that visible edges give, beside one that has to be predicted; 1 is the paper's."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,19 @@ class NeuralProjector(nn.Module):
     ) -> Float[Tensor, ""]:
         """The mean loss of queries whose complete answers on `graph` are known."""
         return self.losses(self.prepare(graph, queries, answers), generator).mean()
+
+    def weighted_loss(
+        self, batch: TrainingBatch, masks: Masks, memberships: Float[Tensor, "query node"]
+    ) -> Float[Tensor, " query"]:
+        """The loss of each query; answers that visible edges give have the objective's weight."""
+        known_weight, weights = self.objective.known_weight, None
+        if known_weight != 1:
+            weights = torch.lerp(
+                memberships.new_ones(()),
+                memberships.new_tensor(known_weight),
+                known_answers(batch.compact, batch.plan, masks),
+            )
+        return adversarial_loss(memberships, batch.answers, self.objective.temperature, weights)
 
     def in_parts(self, nodes: int, count: int, compute: Callable[[slice], Tensor]) -> list[Tensor]:
         """What `compute` makes of each part of `count` columns over so many nodes; gradients compute it once more

@@ -81,6 +81,19 @@ def execute_plan(
     return _run(compact, plan.top, outer, project)[plan.roots]
 
 
+def known_answers(compact: CompactGraph, plan: ReadyPlan, masks: Masks) -> Float[Tensor, "query node"]:
+    """Which nodes answer each query by following visible edges alone: 1 or 0."""
+    of_level = iter(masks)
+
+    def project(step: ReadyStep, sets: Tensor) -> Tensor:
+        return follow(compact, sets, step.walks, next(of_level))
+
+    with torch.no_grad():
+        pool = _run(compact, plan.inner, _nothing(compact), project)
+        outer = follow(compact, plan.outer.parts(pool)[0], plan.outer.walks, masks[-1])
+        return _run(compact, plan.top, outer, project)[plan.roots]
+
+
 def believed(predicted: Float[Tensor, "row node"], how: Believed) -> Float[Tensor, "row node"]:
     """Predicted memberships as they count beside known facts: to a power, and at most so large."""
     ceiling, sharpness = how
