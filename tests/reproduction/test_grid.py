@@ -11,7 +11,7 @@ from unseen.reproduction.cell_files import DONE, MISSING, GridFolder
 from unseen.reproduction.clock import Clock, TimeOver
 from unseen.reproduction.errors import ReproductionError
 from unseen.reproduction.estimates import EDGES, SECONDS, cells_of_tasks, estimated_seconds, nominal, wall_seconds
-from unseen.reproduction.grid import EXPERIMENTS, METHODS, RATIOS, Cell, Limits, tasks_of
+from unseen.reproduction.grid import EXPERIMENTS, METHODS, PREPARING, RATIOS, Cell, Limits, cells_of, tasks_of
 from unseen.reproduction.planning import Plan, Request
 from unseen.reproduction.workspace import Workspace, read_settings
 
@@ -30,7 +30,7 @@ def test_every_method_is_measured_on_every_ratio_and_betae_on_175_alone() -> Non
 
 def test_what_a_method_needs_comes_before_what_is_measured() -> None:
     for task in tasks_of(RATIOS, METHODS, EXPERIMENTS):
-        order = [what for what in ("train", "tune") if what in task.whats]
+        order = [what for what in PREPARING if what in task.whats]
         assert list(task.whats[: len(order)]) == order
         assert ("train" in order) == (METHODS[task.method].trained_as is not None)
 
@@ -38,8 +38,16 @@ def test_what_a_method_needs_comes_before_what_is_measured() -> None:
 def test_experiments_apply_where_they_mean_something() -> None:
     cells = all_cells()
     assert {cell.ratio for cell in cells if cell.what == "easy-first"} == {175}
-    assert not [cell for cell in cells if cell.method in ("edge-type", "betae") and cell.what == "training-alone"]
-    assert {cell.method for cell in cells if cell.what == "tune"} == {"nodepiece-qe", "nodepiece-qe-gnn"}
+    assert not [cell for cell in cells if cell.method in ("edge-type", "betae") and "alone" in cell.what]
+    assert {cell.ratio for cell in cells if cell.what == "test-alone"} == set(RATIOS)
+    for what in ("tune", "tune-alone"):
+        assert {cell.method for cell in cells if cell.what == what} == {"nodepiece-qe", "nodepiece-qe-gnn"}
+
+
+def test_options_are_chosen_for_predictions_only_where_these_are_measured() -> None:
+    plan = METHODS["nodepiece-qe"]
+    assert cells_of(175, "nodepiece-qe", plan, ["test"]) == ("train", "tune", "test")
+    assert cells_of(175, "nodepiece-qe", plan, ["test", "test-alone"]) == (*PREPARING, "test", "test-alone")
 
 
 def test_the_reference_and_what_the_paper_has_come_first_and_times_last_and_alone() -> None:
@@ -117,6 +125,8 @@ def test_limits_are_never_raised_and_hold_for_every_experiment(tmp_path: Path) -
         64,
     )
     assert Limits().of("training-alone") == Limits().training
+    assert (Limits().of("test"), Limits().of("test-alone")) == (2000, 1000)
+    assert Limits().of("tune-alone") == Limits().tune
 
 
 def test_files_of_cells_are_small_whole_and_explain_themselves(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_every_cell_is_filled_or_has_a_reason(whole: Workspace) -> None:
     assert reasons == {"zero-shot-without-fb": reasons["zero-shot-without-fb"]}
     assert "--model-without-fb names none" in reasons["zero-shot-without-fb"]
     assert {one.status for one in plan.cells} == {"done", "missing"}
-    assert plan.count("done") == 53
+    assert plan.count("done") == 60
 
 
 def test_results_hold_what_their_experiment_is_about(whole: Workspace) -> None:
@@ -87,6 +87,9 @@ def test_results_hold_what_their_experiment_is_about(whole: Workspace) -> None:
     assert content("train", "zero-shot-fine-tuned")["training"]["start"].endswith("general")
     assert content("test")["made_by"]["command"].startswith("unseen reproduce -o grid --preset tiny")
     assert (whole.folder.run(Cell(175, "nodepiece-qe", "tune")) / "tuning.json").exists()
+    alone = content("tune-alone", "nodepiece-qe")["choices"]
+    assert not any(options["known_facts"] for options in alone["types"].values())
+    assert (whole.folder.run(Cell(175, "nodepiece-qe", "tune")) / "tuning-alone.json").exists()
 
 
 def test_what_is_done_is_not_done_again(whole: Workspace) -> None:
@@ -101,7 +104,7 @@ def test_the_command_reports_what_is_there(whole: Workspace, command: Command) -
     words = ["-o", whole.path, "--preset", "tiny", "--ratios", "175"]
     result = command("reproduce", *words, "--report", "--no-figures", "--json")
     assert result.code == 0, result.errors
-    assert json.loads(result.output)["counts"] == {"done": 53, "begun": 0, "missing": 7, "open": 0}
+    assert json.loads(result.output)["counts"] == {"done": 60, "begun": 0, "missing": 8, "open": 0}
     page = (whole.path / "report" / "report.md").read_text()
     assert page.startswith("> Results of the tiny preset")
     assert "Zero-shot, fine-tuned" in page

@@ -31,7 +31,8 @@ def reproduce(
     experiments: Annotated[
         str | None,
         typer.Option(
-            help="Some of test, training, training-alone, easy-first, strata, probabilities, time; all by default."
+            help="Some of test, test-alone, training, training-alone, easy-first, strata, probabilities, time; all by "
+            "default."
         ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what would run, and how long it should take.")] = False,

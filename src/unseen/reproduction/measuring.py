@@ -85,6 +85,7 @@ def _collectors(cell: Cell, dataset: Dataset, method: Any, questions: Questions)
     complete = dataset.complete("test")
     more: Mapping[str, Callable[[], list[Collector]]] = {
         "test": lambda: [RocCollector(), *_half_links(questions)],
+        "test-alone": lambda: [RocCollector(), *_half_links(questions)],
         "training": lambda: [GroupCollector("by_change", changes)],
         "training-alone": lambda: [GroupCollector("by_change", changes)],
         "easy-first": lambda: [RocCollector()],

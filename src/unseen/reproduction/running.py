@@ -78,7 +78,7 @@ class CellRunner:
             self.tell(cell, "progress", {"event": event, **values})
 
         if cell.what in PREPARING:
-            prepare = {"train": train_cell, "tune": tune_cell}[cell.what]
+            prepare = train_cell if cell.what == "train" else tune_cell
             return prepare(workspace, cell, dataset, self.clock, report)
         method, limit = open_cell(workspace, cell), workspace.limits.of(cell.what)
         measurement = Measurement(workspace.folder, cell, dataset, method, limit)

@@ -10,7 +10,7 @@
 | `metrics.jsonl` | one JSON line per event: `start`, `train`, `validation`, `end` |
 | `best.safetensors`, `last*` | see `checkpoint` |
 | `calibration.json` | how memberships become probabilities, see `methods.calibration` |
-| `tuning.json` | how a scorer of links answers each type of query, see `training.tuning` |
+| `tuning.json`, `tuning-alone.json` | how a scorer of links answers each type of query, see `training.tuning` |
 """
 
 from __future__ import annotations
