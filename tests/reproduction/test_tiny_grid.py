@@ -14,8 +14,12 @@ import pytest
 
 from tests.cli.command import Command, command_in
 from tests.training.small_world import ROOT
+from unseen.benchmark.dataset import Dataset
+from unseen.methods.edge_type import EdgeType
+from unseen.reproduction.cell_files import GridFolder
 from unseen.reproduction.clock import Clock
 from unseen.reproduction.grid import EXPERIMENTS, Cell, Task, tasks_of
+from unseen.reproduction.measuring import Measurement
 from unseen.reproduction.planning import Plan, Request
 from unseen.reproduction.running import CellRunner
 from unseen.reproduction.scheduler import run_tasks
@@ -25,6 +29,7 @@ from unseen.training.run_folder import RunFolder
 RATIOS = (175,)
 
 
+RUN = "from unseen.cli.main import run; run()"
 MAKE = """
 import sys
 from tests.training.pretraining.small_graphs import SETTINGS, small_graphs
@@ -110,7 +115,7 @@ def test_the_command_reports_what_is_there(whole: Workspace, command: Command) -
     assert "Zero-shot, fine-tuned" in page
     planned = command("reproduce", *words, "--plan")
     assert "zero-shot-without-fb" in planned.output
-    assert "53 of 60 cells are done; 7 cannot be filled here" in planned.errors
+    assert "60 of 68 cells are done; 8 cannot be filled here" in planned.errors
 
 
 def test_slices_of_no_time_go_on_where_they_stopped_and_end_with_the_same_numbers(
@@ -134,6 +139,36 @@ def run_in_slices(workspace: Workspace, task: Task) -> int:
         if CellRunner(workspace, clock).run(task):
             return number + 1
     raise AssertionError("it never ended")
+
+
+def test_a_measurement_that_goes_on_with_another_limit_begins_anew(whole: Workspace, tmp_path: Path) -> None:
+    folder, cell = GridFolder(tmp_path), Cell(175, "edge-type", "test")
+    dataset = Dataset.open(whole.folder.dataset(175))
+    asked: list[str] = []
+    for limit in (2, 2, 1):
+        folder.write_part(cell, folder.read_part(cell) | {"cell_seconds": 3.0})
+        found = Measurement(folder, cell, dataset, EdgeType(), limit).run(Clock(), asked.append)["result"]
+        assert {one["queries"] for one in found["types"].values()} == {limit}
+    assert len(asked) == 2 * 14
+    assert folder.read_part(cell)["cell_seconds"] == 3.0
+
+
+def test_two_commands_share_a_folder_and_one_reports(tmp_path: Path) -> None:
+    words = ["-o", str(tmp_path), "--preset", "tiny", "--ratios", "175", "--device", "cpu", "--no-report"]
+    command = [sys.executable, "-c", RUN, "reproduce", *words, "--experiments", "test,time", "--methods"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    both = [
+        subprocess.Popen([*command, method], env=environment, stderr=subprocess.PIPE)
+        for method in ("edge-type", "betae")
+    ]
+    for process in both:
+        errors = process.communicate(timeout=120)[1]
+        assert process.returncode == 0, errors
+    workspace = Workspace(tmp_path, preset="tiny", device="cpu")
+    plan = Plan.of(workspace, Request(RATIOS, ["edge-type", "betae"], ["test", "time"]).tasks(workspace))
+    assert (plan.count("done"), len(plan.cells)) == (5, 5)
+    assert not (tmp_path / "report").exists()
+    assert not list((tmp_path / "datasets").glob(".*"))
 
 
 def test_two_processes_fill_the_same_cells(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,6 +223,31 @@ def metrics(run: Path) -> list[dict]:
     return RunFolder(run).metrics()
 
 
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--limit", "many"], "'many' is neither a number nor"),
+        (["--limit", "strata=0"], "'strata=0' is neither"),
+        (["--limit", "speed=3"], "there is no experiment 'speed'; there are test"),
+        (["--report", "--no-report"], "says the opposite of --report"),
+    ],
+)
+def test_limits_and_reports_that_make_no_sense_are_said(
+    tmp_path: Path, command: Command, words: list[str], text: str
+) -> None:
+    result = command("reproduce", "-o", tmp_path, "--plan", *words)
+    assert result.code == 2
+    assert text in " ".join(result.errors.split())
+
+
+def test_limits_are_given_for_all_experiments_or_for_one(tmp_path: Path, command: Command) -> None:
+    words = ["-o", tmp_path, "--preset", "tiny", "--ratios", "175", "--methods", "edge-type", "--device", "cpu"]
+    words += ["--experiments", "strata,test", "--limit", 1, "--limit", "strata=2", "--no-report"]
+    assert command("reproduce", *words).code == 0
+    cells = [GridFolder(tmp_path).read(Cell(175, "edge-type", what)) for what in ("test", "strata")]
+    assert [cell.content["result"]["limit"] for cell in cells if cell is not None] == [1, 2]
+
+
 def test_data_that_is_not_there_is_the_reason_of_its_cells(tmp_path: Path, command: Command) -> None:
     words = ["-o", tmp_path / "grid", "--ratios", "175", "--methods", "edge-type", "--experiments", "test"]
     assert "no data: name the folder" in command("reproduce", *words).errors
@@ -195,7 +255,6 @@ def test_data_that_is_not_there_is_the_reason_of_its_cells(tmp_path: Path, comma
 
 
 def test_published_files_and_dataset_folders_are_both_taken(whole: Workspace, tmp_path: Path) -> None:
-    from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.published import export_dataset
 
     dataset = Dataset.open(whole.folder.dataset(175))

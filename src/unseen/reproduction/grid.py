@@ -18,7 +18,7 @@ run in this order; the grid in three rounds, so that what matters most is there 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from unseen.reproduction.errors import ReproductionError
@@ -104,16 +104,22 @@ class Limits:
     test: int = 2000
     test_alone: int = 1000
     training: int = 1000
+    training_alone: int = 1000
     easy_first: int = 1000
     strata: int = 500
     probabilities: int = 100
     time: int = 64
     tune: int = 200
+    tune_alone: int = 200
 
     def of(self, what: str) -> int:
         """The limit of an experiment."""
-        name = {"training-alone": "training", "tune-alone": "tune"}.get(what, what.replace("-", "_"))
-        return int(getattr(self, name))
+        return int(getattr(self, what.replace("-", "_")))
+
+    def cut(self, most: int | None, named: Mapping[str, int]) -> Limits:
+        """No more than `most` anywhere, and exactly as many as asked for in the experiments that are named."""
+        cut = {name: value if most is None else min(most, value) for name, value in asdict(self).items()}
+        return Limits(**cut | {what.replace("-", "_"): value for what, value in named.items()})
 
 
 @dataclass(frozen=True)
@@ -146,7 +152,7 @@ def cells_of(ratio: int, method: str, plan: MethodPlan, experiments: Sequence[st
 
 
 def tasks_of(ratios: Sequence[int], methods: Mapping[str, MethodPlan], experiments: Sequence[str]) -> Iterator[Task]:
-    """The grid in the order in which it is run: round by round, in each the cheapest methods first."""
+    """The grid in the order in which it is run: round by round, in each the first method first."""
     for some in ROUNDS:
         for method, plan in methods.items():
             for ratio in ratios:
@@ -156,11 +162,11 @@ def tasks_of(ratios: Sequence[int], methods: Mapping[str, MethodPlan], experimen
 
 
 def chosen(kind: str, wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """What was asked for, in the grid's order; everything if nothing was, and an unknown name is an error."""
+    """What was asked for, in the order of asking; everything if nothing was, and an unknown name is an error."""
     for name in wanted or ():
         if name not in known:
             raise ReproductionError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
-    return [name for name in known if wanted is None or name in wanted]
+    return list(known if wanted is None else dict.fromkeys(wanted))
 
 
 def _applies(what: str, ratio: int, method: str, plan: MethodPlan) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unseen.graph.files.atomic_file import replacing
 from unseen.reproduction.cell_files import GridFolder
 from unseen.reproduction.comparison import GridResults
 from unseen.reproduction.large_graph import large_graph_table, read_lines
@@ -61,7 +62,8 @@ def write_grid_report(grid: Path, target: Path, *, large_graph: Path | None = No
         texts |= {f"{table.name}.md": f"{table.title}\n\n{table.to_markdown()}", f"{table.name}.csv": table.to_csv()}
         texts[f"{table.name}.tex"] = table.to_latex()
     for name, text in texts.items():
-        (target / name).write_text(text, "utf-8")
+        with replacing(target / name) as stream:
+            stream.write(text.encode())
     return [target / name for name in texts] + pictures
 
 

@@ -37,7 +37,8 @@ def main() -> None:
     runner = CellRunner(workspace, Clock(first["minutes"]), _tell)
     with contextlib.suppress(KeyboardInterrupt):
         while (order := orders.get()) is not None:
-            finished = runner.run(Task(order["ratio"], order["method"], tuple(order["whats"])))
+            task = Task(order["ratio"], order["method"], tuple(order["whats"]), order.get("alone", False))
+            finished = runner.run(task)
             free_device()
             _say({"event": "idle", "finished": finished})
 
