@@ -12,7 +12,8 @@ from unseen.reproduction.clock import Clock, TimeOver
 from unseen.reproduction.grid import Task
 from unseen.reproduction.locks import tried, waited_for
 from unseen.reproduction.running import CellRunner
-from unseen.reproduction.scheduler import open_log
+from unseen.reproduction.scheduler import environment, open_log
+from unseen.reproduction.worker import share_device
 from unseen.reproduction.workspace import Workspace
 
 pytest.importorskip("fcntl")
@@ -82,3 +83,20 @@ def test_every_process_has_a_log_of_its_own(tmp_path: Path) -> None:
         assert [Path(stream.name).name for stream in (first, second)] == ["worker-1.log", "worker-2.log"]
     with open_log(tmp_path) as again:
         assert Path(again.name).name == "worker-1.log"
+
+
+def test_processes_share_the_cores_unless_the_user_has_said_how_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 16)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
+    found = environment(4)
+    assert (found["OMP_NUM_THREADS"], found["NUMBA_NUM_THREADS"]) == ("4", "3")
+
+
+def test_a_process_takes_its_share_of_the_gpu_that_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[float, int | None]] = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.set_per_process_memory_fraction", lambda *share: taken.append(share))
+    for device, share in (("cuda:1", 0.25), ("cuda", 0.25), ("auto", 0.5), ("auto", 1.0), ("cpu", 0.5)):
+        share_device(device, share)
+    assert taken == [(0.25, 1), (0.25, None), (0.5, None)]

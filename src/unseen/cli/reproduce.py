@@ -50,6 +50,9 @@ def reproduce(
         float | None, typer.Option(help="Stop cleanly after so long; the same command goes on.", show_default=False)
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that share the device; 3 or 4 suit one GPU.")] = 1,
+    share: Annotated[
+        float, typer.Option(min=0.01, max=1.0, help="Of the GPU's memory, where other commands use it too.")
+    ] = 1.0,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, ...; auto takes a GPU if there is one.")] = "auto",
     model: Annotated[
         str | None,
@@ -112,6 +115,7 @@ def reproduce(
         named,
         {} if settings is None else read_settings(settings, PRESETS["paper"][0]),
         device,
+        share,
         " ".join(["unseen", *sys.argv[1:]]),
     )
     request = Request(None if ratios is None else _numbers(ratios), _words(methods), _words(experiments))

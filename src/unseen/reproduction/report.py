@@ -33,12 +33,12 @@ HEADINGS = {
 }
 CAPTIONS = {
     "test_queries_by_ratio": "Test queries over ratios (section 5.2); grey and hollow: the paper.",
-    "test_queries_by_type": "The same by type.",
+    "test_queries_by_type": "Test queries by type; grey and hollow: the paper.",
     "test_queries_alone_by_ratio": "Test queries over ratios without known facts, as the paper's models are.",
-    "test_queries_alone_by_type": "The same by type.",
+    "test_queries_alone_by_type": "Test queries by type without known facts, as the paper's models are.",
     "training_queries_by_ratio": "Training queries on the training graph (solid) and on the test graph (dashed), "
     "without known facts (section 5.3); grey and hollow: the paper.",
-    "training_queries_by_type": "The same by type.",
+    "training_queries_by_type": "Training queries by type, on both graphs, without known facts.",
     "strata": "How much harder answers are that need more missing links.",
     "reliability": "What probabilities are worth.",
 }

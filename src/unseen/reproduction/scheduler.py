@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from unseen.reproduction.cell_files import MISSING
 from unseen.reproduction.grid import Cell, Task
 from unseen.reproduction.locks import take
 from unseen.reproduction.running import CellRunner, Tell
+from unseen.reproduction.worker import share_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +43,7 @@ def run_tasks(workspace: Workspace, tasks: Iterable[Task], clock: Clock, tell: T
     open_tasks = [task for task in tasks if not all(workspace.folder.is_done(cell) for cell in task.cells)]
     if jobs > 1:
         return _Pool(workspace, clock, tell, jobs).run(open_tasks)
+    share_device(workspace.device, workspace.share)
     runner = CellRunner(workspace, clock, tell)
     return all(runner.run(task) for task in open_tasks)
 
@@ -74,6 +77,12 @@ def next_task(waiting: Sequence[Task], busy: Sequence[Task]) -> Task | None:
         if (task.ratio, task.method) not in runs:
             return task
     return None
+
+
+def environment(jobs: int) -> dict[str, str]:
+    """Of a process among several: its part of the cores, where nobody has said how many threads there are to be."""
+    threads = str(max(1, (os.cpu_count() or 1) // jobs))
+    return {"OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads} | dict(os.environ)
 
 
 def open_log(path: Path) -> IO[str]:
@@ -153,12 +162,13 @@ class _Pool:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
+            env=environment(self.jobs),
             start_new_session=True,  # Ctrl-C comes here alone, and reaches the workers once, as the end of their input
         )
         worker = Worker(number, process, Path(errors.name))
         self.processes.append(process)
         threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
-        limits = {"minutes": self.clock.minutes_left, "share": 1 / self.jobs}
+        limits = {"minutes": self.clock.minutes_left, "share": self.workspace.share / self.jobs}
         worker.send({"workspace": self.workspace.to_json(), **limits})
         return worker
 

@@ -48,7 +48,8 @@ def share_device(device: str, share: float) -> None:
     import torch
 
     if device != "cpu" and torch.cuda.is_available() and share < 1:
-        torch.cuda.set_per_process_memory_fraction(share)
+        number = torch.device(device).index if device != "auto" else None
+        torch.cuda.set_per_process_memory_fraction(share, number)
 
 
 def free_device() -> None:

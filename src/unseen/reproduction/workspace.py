@@ -39,6 +39,8 @@ class Workspace:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Settings of methods in place of the preset's; of one ratio under its number."""
     device: str = "auto"
+    share: float = 1.0
+    """Of the device's memory; less where other commands use it too."""
     command: str = ""
 
     def __post_init__(self) -> None:
