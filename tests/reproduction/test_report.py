@@ -98,7 +98,8 @@ def test_every_table_is_there_and_says_where_its_numbers_come_from(grid: Path) -
     assert tables["easy_first"].rows[2][2:5] == ("difference", "-37.3", "-28.5")
 
 
-def test_a_report_is_one_page_with_tables_and_pictures(tmp_path: Path) -> None:
+def test_a_report_is_one_page_with_tables_and_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.evaluation.figure_style.DPI", 30)
     for ratio in (175, 550):
         fill(tmp_path, "gnn-qe", ratio, 60, types=("1p", "2i", "2in"))
     written = write_grid_report(tmp_path, tmp_path / "report")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from unseen.evaluation.report_rows import Row
 
+DPI = 300
+"""Dots an inch."""
 INK = "#333333"
 PAPER = "#A6A6A6"
 """Published numbers in lines: grey, each method by its marker."""
@@ -111,12 +113,12 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def save(figure: Any, folder: Path, name: str) -> list[Path]:
-    """The figure as PNG (300 dots an inch) and SVG, whole or not at all; the same numbers give the same bytes."""
+    """The figure as PNG and SVG, whole or not at all; the same numbers give the same bytes."""
     about = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
     paths = {kind: folder / f"{name}.{kind}" for kind in about}
     for kind, path in paths.items():
         with replacing(path) as stream:
-            figure.savefig(stream, format=kind, dpi=300, metadata=about[kind])
+            figure.savefig(stream, format=kind, dpi=DPI, metadata=about[kind])
     return list(paths.values())
 
 
