@@ -151,6 +151,9 @@ class PretrainingConfig(ZeroShotConfig):
     whole_worlds: float = setting(0.3, "Share of the worlds in which no edge is hidden beforehand.", SHARE)
     hidden_share: float = setting(0.4, "In the others, the largest share of all edges that is hidden.", SHARE)
     rare_relations: float = setting(0.3, "And the largest share of relations that keep a handful of edges.", SHARE)
+    made_up_relations: float = setting(
+        0.0, "Largest share of relations that are cut into pieces in a world, and of shortcuts added to it.", SHARE
+    )
     held_out: float = setting(0.1, "Share of entities and relations set aside for validation.", BELOW_ONE)
     sampler_threads: int = setting(0, "Threads that make worlds; 0 is all cores but one, at most 8.", NOT_NEGATIVE)
 

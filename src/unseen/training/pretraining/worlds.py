@@ -5,6 +5,7 @@ World number i is a function of the seed and i alone:
 1. one of the graphs, larger ones more often (by the square root of their edges);
 2. a part of it, of a random size: entities drawn one by one, or neighbourhoods grown from a few of them, so that the
    model has seen dense parts and loose ones, small graphs and large ones; ids are new, so nothing can be learned by id;
+   if asked for, with relations made up of its own (`made_up_relations`);
 3. edges to hide, in all but some worlds: a random share of all of them, and of a few relations all but a handful, so
    that it has been asked about relations of which it sees next to nothing;
 4. queries of every type whose answers hold in the complete part; where edges are hidden, each has an answer that only
@@ -21,6 +22,7 @@ import numpy as np
 from unseen.benchmark.sampling.rules import SplitGraphs
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.shapes import SHAPES
+from unseen.training.pretraining.made_up_relations import with_made_up_relations
 from unseen.training.pretraining.world_queries import drawn_tables
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ def make_world(graphs: Sequence[KnowledgeGraph], config: PretrainingConfig, numb
     for attempt in range(100):
         random = np.random.default_rng([config.seed, 2, number, attempt])
         complete = _part(_chosen(graphs, random), config, random)
+        if config.made_up_relations:
+            complete = with_made_up_relations(complete, config.made_up_relations, random)
         observed = _observed(complete, config, random)
         asked = max(8, -(-2 * config.batch_size * config.steps_per_world // len(config.types)))
         counts = {SHAPES[name]: min(asked, config.queries_per_type) for name in config.types}
