@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 2_000_000
 SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message")
 """The settings that weights belong to."""
-SETTINGS = (*SHAPE, "ceiling", "sharpness")
+SETTINGS = (*SHAPE, "ceiling", "sharpness", "inner_facts")
 DEFAULT = "default"
 """The shipped model of that name is the one to take where none is named."""
 FACTS = ("data", "steps", "seed", "commit", "metrics", "licence")

@@ -82,6 +82,10 @@ def make_method(
     raise ConfigError(f"no method is trained with {type(config).__name__}")
 
 
+def _answering(config: GnnQeConfig, known_facts: bool) -> Answering:
+    return Answering(known_facts, config.ceiling, config.sharpness, sharpens_alone=config.inner_facts)
+
+
 def _objective(config: GnnQeConfig) -> Objective:
     return Objective(
         config.traversal_dropout, config.edge_dropout, config.temperature, config.inner_facts, config.known_weight
@@ -97,7 +101,7 @@ def _zero_shot(config: ZeroShotConfig, known_facts: bool) -> ZeroShot:
         config.message,  # type: ignore[arg-type]
         config.relation_dropout,
     )
-    answering = Answering(known_facts, config.ceiling, config.sharpness)
+    answering = _answering(config, known_facts)
     objective = _objective(config)
     return ZeroShot(shape, objective, answering=answering, memory=int(config.memory_gib * 2**30) or None)
 
@@ -111,7 +115,7 @@ def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: boo
         config.message,  # type: ignore[arg-type]
         config.relation_dropout,
     )
-    answering = Answering(known_facts, config.ceiling, config.sharpness)
+    answering = _answering(config, known_facts)
     objective = _objective(config)
     return GnnQe(relation_names, shape, objective, answering=answering, memory=memory)
 

@@ -65,7 +65,10 @@ class Answering:
     """Then, the largest membership of what is only predicted."""
     sharpness: float = 16.0
     """The network is trained to tell every answer from the hardest non-answer, so its memberships are too large to be
-    believed: beside known facts they count to this power. Without known facts, those under a negation do."""
+    believed: beside known facts they count to this power. Without known facts those under a negation do, or all of
+    them, if inner sets were such while it learned."""
+    sharpens_alone: bool = False
+    """Whether memberships count to this power also without known facts."""
 
     @property
     def beside_facts(self) -> Believed:
@@ -138,6 +141,8 @@ class NeuralProjector(nn.Module):
         with torch.no_grad():
             if way.known_facts:
                 return execute(KnownEdges(self, way.beside_facts), graph, queries, LOGIC, self.device)
+            if way.sharpens_alone:
+                return execute(Sharpened(self, way.sharpness), graph, queries, LOGIC, self.device)
             return execute(self, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
 
     def prepare(
@@ -211,6 +216,20 @@ class KnownEdges:
         return compact.scatter(
             torch.maximum(follow_in_parts(compact, nodes, numbers), believed(predicted, self.beside_facts))
         )
+
+
+@dataclass(frozen=True)
+class Sharpened:
+    """The model's projections to a power."""
+
+    model: NeuralProjector
+    sharpness: float
+
+    def project(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch entity"]:
+        """What the network predicts, as much of it as counts."""
+        return believed(self.model.project(graph, sets, relations), (1.0, self.sharpness))
 
 
 def default_memory(device: torch.device) -> int:
