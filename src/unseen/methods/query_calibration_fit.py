@@ -5,6 +5,9 @@ Both kinds of answers are logistic regressions (`methods.logistic`) whose column
 more missing ones the larger K is, and without this a few questions with hundreds of them would decide. An entity below
 `above` others weighs (1 + above / 100)^-1/4, because people look at the first ones. Both weights go by what is known
 beforehand, so what is fitted stays a frequency.
+
+Slopes of one kind of query are drawn towards those of all (`KIND_RIDGE`): questions of one step have few missing
+answers, and alone would not even say that a larger membership is better.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ TAIL = 0.25
 FIRST = 10
 """Predictions of a query that people look at."""
 BINS = 10
+KIND_RIDGE = 300.0
+"""How strongly what distinguishes the slopes of kinds is drawn to zero; everything else by 1."""
 
 
 def fit_query_calibration(
@@ -86,8 +91,13 @@ def _fitted(kind: str, samples: Sequence[QuerySample]) -> Terms:
     weights = _flat([_weights(sample, part) for sample, part in parts])
     counts, true = _flat([part.counts for _, part in parts]), _flat([part.true for _, part in parts])
     rows = np.concatenate([_columns(kind, sample, part) for sample, part in parts])
-    found = iter(fit_logistic(rows, weights * counts, weights * true).tolist())
+    found = iter(fit_logistic(rows, weights * counts, weights * true, _ridges(kind)).tolist())
     return Terms({name: {feature: next(found) for feature in features} for name, features in TERMS[kind].items()})
+
+
+def _ridges(kind: str) -> Floats:
+    names = [(name, feature) for name, features in TERMS[kind].items() for feature in features]
+    return np.array([1.0 if name == "offset" or feature == "one" else KIND_RIDGE for name, feature in names])
 
 
 def _columns(kind: str, sample: QuerySample, part: Counted) -> Floats:
