@@ -89,3 +89,40 @@ def test_downloads_are_listed_by_name(tmp_path: Path) -> None:
     assert "fb15k-237" in json.loads(run("download", "--json").stdout)
     with pytest.raises(UnknownMethod, match="available: betae, fb15k-237"):
         run("download", "nothing", "-o", tmp_path)
+
+
+def test_a_given_split_becomes_a_dataset_that_can_be_asked(tmp_path: Path) -> None:
+    triples = [f"e{i % 20} r{i // 20} e{(7 * i + 3) % 20}" for i in range(60)]
+    for name, part in {"train": triples[:40], "valid": triples[40:50], "test": triples[50:]}.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(part) + "\n")
+    result = run("split", "--given", tmp_path, "-o", tmp_path / "d", "--observe", "train", "--json")
+    told = json.loads(result.stdout)
+    assert (told["observed"]["test"], told["complete"]["test"], told["to_predict"]["test"]) == (40, 60, 10)
+    assert "at test the training triples are observed" in result.stderr
+    dataset = Dataset.open(tmp_path / "d")
+    assert (dataset.manifest["kind"], dataset.manifest["observe"]) == ("transductive", "train")
+    assert dataset.manifest["source"]["files"] == ["train.txt", "valid.txt", "test.txt"]
+
+
+def test_a_given_split_and_a_drawn_one_have_their_own_options(tmp_path: Path) -> None:
+    for words in (("--given", "--ratio", 150), ("--given", "--disjoint"), ("--observe", "train")):
+        result = CliRunner().invoke(app, ["split", "countries", "-o", str(tmp_path / "c"), *map(str, words)])
+        assert result.exit_code == 2
+        assert next(str(word) for word in words[-2:] if word not in ("--given", "train", 150)) in result.output
+
+
+def test_an_inference_graph_beside_a_folder_is_hinted_at(tmp_path: Path) -> None:
+    for folder, letter in (("v1", "a"), ("v1_ind", "b")):
+        (tmp_path / folder).mkdir()
+        names = [f"{letter}{i} r {letter}{i % 3}" for i in range(9)]
+        for place, name in enumerate(("train", "valid", "test")):
+            text = (
+                names[3 * place : 3 * place + 3]
+                if place
+                else names[:9:2] + [f"{letter}{i} s {letter}{i - 1}" for i in range(1, 9)]
+            )
+            (tmp_path / folder / f"{name}.txt").write_text("\n".join(text) + "\n")
+    hinted = run("split", "--given", tmp_path / "v1", "-o", tmp_path / "one")
+    assert "--inference" in hinted.stderr
+    run("split", "--given", tmp_path / "v1", "--inference", tmp_path / "v1_ind", "-o", tmp_path / "two")
+    assert Dataset.open(tmp_path / "two").split.disjoint

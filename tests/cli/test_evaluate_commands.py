@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from tests.evaluation.small_dataset import TYPES, small_dataset
 from unseen.cli.main import app
-from unseen.errors import EvaluationError, GraphError, UnknownMethod
+from unseen.errors import EvaluationError, GraphError, TooLarge, UnknownMethod
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +58,29 @@ def test_the_same_sample_gives_the_same_numbers(folder: Path) -> None:
 
     assert types(1) == types(1)
     assert types(1) != types(2)
+
+
+def test_links_are_measured_alone_or_beside_the_types(folder: Path, tmp_path: Path) -> None:
+    shown = run("evaluate", "edge-type", folder, "--types", "links", "--full")
+    assert all(word in shown for word in ("both", "tails", "heads", "triples"))
+    assert "avg_p" not in shown
+    target = tmp_path / "links.json"
+    run("evaluate", "edge-type", folder, "--types", "all, links", "--limit", 5, "--json", target)
+    value = json.loads(target.read_text("utf-8"))
+    assert set(value["types"]) == set(TYPES)
+    assert (value["links"]["answers"], value["links"]["directions"]["heads"]["answers"]) == (10, 5)
+    run("report", target, "-o", tmp_path / "report", "--no-figures")
+    assert "| tails | 5 |" in (tmp_path / "report" / "links.md").read_text("utf-8")
+
+
+def test_a_graph_too_large_for_the_model_is_refused_with_what_would_work(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from unseen.methods.zero_shot import footprint
+
+    monkeypatch.setattr(footprint, "bytes_free", lambda _device: 1000)
+    with pytest.raises(TooLarge, match="edge-type"):
+        run("evaluate", "--model", "default", folder, "--types", "links")
 
 
 def test_report_makes_tables_of_results(folder: Path, tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def fill(path: Path, method: str, ratio: int, hits: float, *, types: tuple[str, 
     likely = {kind: metrics(hits, calibration=curve, answer_count=count) for kind in types}
     contents = {
         "test": result(ratio, flat),
+        "test-alone": result(ratio, {kind: metrics(hits / 2) for kind in types}),
         "training": result(ratio, training={"train": flat, "test_all": flat}),
         "training-alone": result(ratio, training={"train": flat, "test_all": flat}),
         "easy-first": result(ratio, {kind: metrics(hits, roc_auc=hits / 100, roc_auc_queries=5) for kind in types}),

@@ -11,8 +11,9 @@ from unseen.reproduction.cell_files import DONE, MISSING, GridFolder
 from unseen.reproduction.clock import Clock, TimeOver
 from unseen.reproduction.errors import ReproductionError
 from unseen.reproduction.estimates import EDGES, SECONDS, cells_of_tasks, estimated_seconds, nominal, wall_seconds
-from unseen.reproduction.grid import EXPERIMENTS, METHODS, RATIOS, Cell, Limits, tasks_of
+from unseen.reproduction.grid import EXPERIMENTS, METHODS, PREPARING, RATIOS, Cell, Limits, Task, cells_of, tasks_of
 from unseen.reproduction.planning import Plan, Request
+from unseen.reproduction.scheduler import next_task
 from unseen.reproduction.workspace import Workspace, read_settings
 
 
@@ -30,7 +31,7 @@ def test_every_method_is_measured_on_every_ratio_and_betae_on_175_alone() -> Non
 
 def test_what_a_method_needs_comes_before_what_is_measured() -> None:
     for task in tasks_of(RATIOS, METHODS, EXPERIMENTS):
-        order = [what for what in ("train", "tune") if what in task.whats]
+        order = [what for what in PREPARING if what in task.whats]
         assert list(task.whats[: len(order)]) == order
         assert ("train" in order) == (METHODS[task.method].trained_as is not None)
 
@@ -38,8 +39,16 @@ def test_what_a_method_needs_comes_before_what_is_measured() -> None:
 def test_experiments_apply_where_they_mean_something() -> None:
     cells = all_cells()
     assert {cell.ratio for cell in cells if cell.what == "easy-first"} == {175}
-    assert not [cell for cell in cells if cell.method in ("edge-type", "betae") and cell.what == "training-alone"]
-    assert {cell.method for cell in cells if cell.what == "tune"} == {"nodepiece-qe", "nodepiece-qe-gnn"}
+    assert not [cell for cell in cells if cell.method in ("edge-type", "betae") and "alone" in cell.what]
+    assert {cell.ratio for cell in cells if cell.what == "test-alone"} == set(RATIOS)
+    for what in ("tune", "tune-alone"):
+        assert {cell.method for cell in cells if cell.what == what} == {"nodepiece-qe", "nodepiece-qe-gnn"}
+
+
+def test_options_are_chosen_for_predictions_only_where_these_are_measured() -> None:
+    plan = METHODS["nodepiece-qe"]
+    assert cells_of(175, "nodepiece-qe", plan, ["test"]) == ("train", "tune", "test")
+    assert cells_of(175, "nodepiece-qe", plan, ["test", "test-alone"]) == (*PREPARING, "test", "test-alone")
 
 
 def test_the_reference_and_what_the_paper_has_come_first_and_times_last_and_alone() -> None:
@@ -117,6 +126,33 @@ def test_limits_are_never_raised_and_hold_for_every_experiment(tmp_path: Path) -
         64,
     )
     assert Limits().of("training-alone") == Limits().training
+    assert (Limits().of("test"), Limits().of("test-alone")) == (2000, 1000)
+    assert Limits().of("tune-alone") == Limits().tune
+
+
+def test_a_named_limit_holds_for_its_experiment_alone(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path, limit=80, limit_of={"strata": 200, "test-alone": 7, "tune": 9})
+    found = {what: workspace.limits.of(what) for what in ("test", "test-alone", "strata", "tune", "tune-alone")}
+    assert found == {"test": 80, "test-alone": 7, "strata": 200, "tune": 9, "tune-alone": 80}
+    assert Workspace.from_json(workspace.to_json()) == workspace
+
+
+def test_methods_and_ratios_are_run_in_the_order_of_asking(tmp_path: Path) -> None:
+    request = Request([550, 106, 550], ["zero-shot", "edge-type"], ["time", "test"])
+    tasks = request.tasks(Workspace(tmp_path))
+    order = [(method, ratio) for method in ("zero-shot", "edge-type") for ratio in (550, 106)]
+    assert [(task.method, task.ratio) for task in tasks] == order * 2
+    assert [task.alone for task in tasks] == [False] * 4 + [True] * 4
+
+
+def test_two_processes_never_run_cells_of_one_run_and_nothing_runs_beside_what_is_alone() -> None:
+    first, second = Task(175, "gnn-qe", ("train", "test")), Task(175, "gnn-qe", ("train", "strata"))
+    other, alone = Task(175, "edge-type", ("strata",)), Task(175, "edge-type", ("time",), alone=True)
+    assert next_task([first, second], []) == first
+    assert next_task([second, other, alone], [first]) == other
+    assert next_task([second, alone], [first]) is None
+    assert next_task([alone], []) == alone
+    assert next_task([other], [alone]) is None
 
 
 def test_files_of_cells_are_small_whole_and_explain_themselves(tmp_path: Path) -> None:

@@ -16,11 +16,12 @@ from unseen.benchmark.dataset import Dataset
 from unseen.cli.main import app
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.methods.calibration import Calibrated, Calibration
-from unseen.methods.cqd_beam import BeamOptions, CqdBeam, Tuning
+from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
 from unseen.methods.edge_type import EdgeType
 from unseen.training.errors import ConfigError, RunFolderError, TrainingError
 from unseen.training.tuning import (
     TUNING,
+    TUNING_ALONE,
     TuningPlan,
     answering_method,
     link_scorer_of,
@@ -28,6 +29,7 @@ from unseen.training.tuning import (
     tune,
     tuned_method,
     write_tuning,
+    write_tuning_alone,
 )
 
 SCORER = NamedVectors(dim=4)
@@ -114,6 +116,15 @@ def test_a_run_that_scores_links_answers_by_beams_and_any_other_by_itself(tuning
     assert not any(options.known_facts for options in predicting.choices.types.values())
 
 
+def test_predictions_only_have_choices_of_their_own_where_these_were_made(tuning: Tuning, tmp_path: Path) -> None:
+    alone = Tuning(Choices(BeamOptions(beam=3, known_facts=False)))
+    write_tuning_alone(tmp_path, alone)
+    assert tuned_method(SCORER, tmp_path, known_facts=False).choices == alone.choices
+    assert tuned_method(SCORER, tmp_path).choices == Tuning().choices
+    (tmp_path / TUNING).write_text(json.dumps(tuning.to_json()))
+    assert tuned_method(SCORER, tmp_path).choices == tuning.choices
+
+
 @pytest.mark.parametrize(
     "text", ['{"version": 2}', '{"version": 1, "types": 3}', '{"version": 1, "default": {"x": 1}}', "{"]
 )
@@ -168,6 +179,7 @@ class TestCommand:
         return result.output
 
     def test_it_shows_and_keeps_what_was_chosen(self, folders: tuple[Path, Path]) -> None:
+        write_tuning_alone(folders[0], Tuning())
         output = self.run(*folders, "--types", "1p,2in", "--limit", 3, "--beam", 5, "--calibration-queries", 2)
         assert all(word in output for word in ("1p", "2in", "hits_at_10 before", "after"))
         found = read_tuning(folders[0])
@@ -175,6 +187,7 @@ class TestCommand:
         assert set(found.choices.types) == {"1p", "2in"}
         assert found.choices.default.beam == 5
         assert (folders[0] / "calibration.json").exists()
+        assert not (folders[0] / TUNING_ALONE).exists()  # it was older
 
     def test_a_dash_prints_json(self, folders: tuple[Path, Path]) -> None:
         result = CliRunner().invoke(app, ["tune", *map(str, folders), "--types", "1p", "--limit", "2", "--json", "-"])

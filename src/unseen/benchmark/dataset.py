@@ -5,6 +5,7 @@
 | train | the training graph | the same |
 | valid, test | training graph + the inference edges of that split | + its edges to predict |
 
+The complete graph of test also has what is true there though nobody asks for it (`InductiveSplit.test_filter`).
 In the disjoint kind the observed graph of valid and test is their inference edges alone.
 """
 
@@ -111,7 +112,7 @@ class Dataset:
         sides = {
             "train": [],
             "valid": [edges.valid_inference, edges.valid_predict],
-            "test": [edges.test_inference, edges.test_predict],
+            "test": [edges.test_inference, edges.test_predict, edges.test_filter],
         }
         base = [] if edges.disjoint and split != "train" else [edges.train_graph]
-        return base + sides[split][: 2 if complete else 1]
+        return base + (sides[split] if complete else sides[split][:1])

@@ -3,7 +3,7 @@
 ```
 manifest.json                          what it is, where it comes from, counts, size and checksum of every file
 vocabulary.safetensors                 names: bytes and offsets
-graphs.safetensors                     five arrays of edges
+graphs.safetensors                     five arrays of edges, six where some are true at test but not asked for
 queries/{train,valid,test}.safetensors for each shape: slots, and answers as offsets + values
 ```
 
@@ -110,7 +110,7 @@ def _contents(path: Path, manifest: dict[str, Any]) -> Contents:
     entities, relations = (names_from(names, kind, manifest["prefixes"][kind]) for kind in ("entity", "relation"))
     vocabulary = Vocabulary(entities, relations)
     edges = edges_from(read_tensors(path / GRAPHS), vocabulary)
-    split = InductiveSplit(vocabulary, *edges, disjoint=manifest["kind"] == "disjoint")
+    split = InductiveSplit(vocabulary, **edges, disjoint=manifest["kind"] == "disjoint")
     tensors = {side: read_tensors(path / file) for side, file in QUERIES.items()}
     tables = {
         side: {name: table_from(tensors[side], name, about, vocabulary) for name, about in shapes.items()}

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Tensors = Mapping[str, NDArray[Any]]
 
 EDGES = ("train_graph", "valid_inference", "valid_predict", "test_inference", "test_predict")
+FILTER = "test_filter"
+"""Edges that most datasets do not have, and then no array either."""
 
 
 def name_tensors(names: Names) -> dict[str, NDArray[Any]]:
@@ -47,15 +49,16 @@ def names_from(tensors: Tensors, kind: str, prefixes: Mapping[str, str]) -> Name
 
 
 def graph_tensors(split: InductiveSplit) -> dict[str, NDArray[Any]]:
-    """The five sets of edges."""
-    return {name: getattr(split, name) for name in EDGES}
+    """The five sets of edges, and the sixth where there is one."""
+    names = EDGES if len(split.test_filter) == 0 else (*EDGES, FILTER)
+    return {name: getattr(split, name) for name in names}
 
 
-def edges_from(tensors: Tensors, vocabulary: Vocabulary) -> list[Ids]:
-    """`graph_tensors` backwards, in order; every id must have a name."""
-    edges = [tensors[name] for name in EDGES]
+def edges_from(tensors: Tensors, vocabulary: Vocabulary) -> dict[str, Ids]:
+    """`graph_tensors` backwards; every id must have a name."""
+    edges = {name: tensors[name] for name in (*EDGES, FILTER) if name in EDGES or name in tensors}
     limits = np.array([vocabulary.num_entities, vocabulary.num_relations, vocabulary.num_entities])
-    for name, rows in zip(EDGES, edges, strict=True):
+    for name, rows in edges.items():
         _require(rows.dtype == np.int32 and rows.ndim == 2 and rows.shape[1] == 3, f"{name} is not a list of triples")
         inside = len(rows) == 0 or (rows.min() >= 0 and bool((rows.max(axis=0) < limits).all()))
         _require(inside, f"an id in {name} has no name")

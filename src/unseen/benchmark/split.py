@@ -43,7 +43,8 @@ class InductiveSplit:
 
     Entities are numbered: those of the training graph first, then the new ones of validation, then those of test.
     The observed graph of validation is `train_graph` + `valid_inference`, or `valid_inference` alone if `disjoint`;
-    its complete graph has `valid_predict` too. The same holds for test.
+    its complete graph has `valid_predict` too. The same holds for test, where `test_filter` may hold edges that are
+    true as well but neither observed nor to be predicted: validation triples that link prediction keeps from models.
     """
 
     vocabulary: Vocabulary
@@ -52,6 +53,7 @@ class InductiveSplit:
     valid_predict: Edges
     test_inference: Edges
     test_predict: Edges
+    test_filter: Edges = field(default_factory=lambda: np.empty((0, 3), np.int32), kw_only=True)
     disjoint: bool = field(default=False, kw_only=True)
 
 

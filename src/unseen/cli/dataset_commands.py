@@ -17,10 +17,13 @@ _JSON = typer.Option("--json", help="Print JSON.")
 
 
 def split(
+    context: typer.Context,
     graphs: Annotated[
         list[str],
         typer.Argument(
-            metavar="GRAPH...", help="Files that together make one graph, or `countries`.", show_default=False
+            metavar="GRAPH...",
+            help="Files that together make one graph, or `countries`; with --given the files or the folder of a split.",
+            show_default=False,
         ),
     ],
     output: Annotated[Path, _OUTPUT],
@@ -32,6 +35,26 @@ def split(
     disjoint: Annotated[
         bool, typer.Option("--disjoint", help="Training and inference graphs share no entity at all.")
     ] = False,
+    given: Annotated[
+        bool, typer.Option("--given", help="Keep the split that the files are: training, validation, test triples.")
+    ] = False,
+    inference: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="With --given: the folder of another graph to test on, or its files (observed, valid, test); repeat.",
+            show_default=False,
+        ),
+    ] = None,
+    observe: Annotated[
+        str | None,
+        typer.Option(
+            metavar="train|train+valid",
+            help="With --given: what is known at test. `train+valid`, as for complex questions, or `train`, as for "
+            "link prediction, which is the default with --inference.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[str | None, _NAME] = None,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
@@ -40,6 +63,9 @@ def split(
 ) -> None:
     """Split a graph for inductive questions: at validation and test it has entities that training never saw.
 
+    With --given nothing is drawn: the files are the training, validation and test triples of a published split, of one
+    graph or of a training graph and another one to test on.
+
     Of the edges of new entities 15 % are hidden, to be predicted. The order of the files matters to the seed: with
     FB15k-237's train, valid and test in this order, seed 42 gives the published graphs of 122, 175 and 550 %.
 
@@ -47,11 +73,23 @@ def split(
     Examples:
       unseen split train.tsv valid.tsv test.tsv --ratio 175 -o fb-175
       unseen split countries --ratio 150 --disjoint -o countries-150
+      unseen split --given train.tsv valid.tsv test.tsv -o wn18rr
+      unseen split --given fb237_v1 --inference fb237_v1_ind -o fb-v1
     """
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.split import inductive_split, training_share
     from unseen.cli.console import read
+    from unseen.cli.given import given_dataset, refuse_mixed
 
+    refuse_mixed(context, given)
+    if given:
+        _check_free(output, force)
+        dataset = given_dataset(
+            graphs, inference or (), observe, name or output.resolve().name, literals=literals, skip_errors=skip_errors
+        )
+        dataset.save(output)
+        _tell(dataset, output, as_json)
+        return
     training_share(ratio)
     _check_free(output, force)
     graph = read(graphs, literals=literals, skip_errors=skip_errors)
@@ -213,5 +251,6 @@ def _counts(dataset: Dataset) -> dict[str, Any]:
         "candidates": {split: len(dataset.candidates(split)) for split in SPLITS},
         "observed": {split: dataset.observed(split).num_triples for split in SPLITS},
         "complete": {split: dataset.complete(split).num_triples for split in SPLITS},
+        "to_predict": {"valid": len(dataset.split.valid_predict), "test": len(dataset.split.test_predict)},
         "queries": sum(len(table) for tables in dataset.tables.values() for table in tables.values()),
     }

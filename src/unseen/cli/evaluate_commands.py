@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from unseen.api import Method
     from unseen.benchmark.dataset import Dataset
     from unseen.evaluation.results import RankMetrics, Result, TypeResult
-    from unseen.logic.protocols import Answerer
 
 SPLITS = ("train", "valid", "test")
 
@@ -40,10 +40,16 @@ def evaluate(
     ] = None,
     split: Annotated[str, typer.Option(help="Whose queries to ask: train, valid or test.")] = "test",
     types: Annotated[
-        str | None, typer.Option(help="Query types, separated by commas; all by default.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Query types, separated by commas; all by default. `links` is link prediction: every hidden triple "
+            "from both ends, means over triples; `all,links` is everything.",
+            show_default=False,
+        ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Most queries a type: a fixed random sample.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="Most queries a type (or triples): a fixed random sample.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(help="Which sample.")] = 0,
     batch_size: Annotated[
@@ -68,6 +74,7 @@ def evaluate(
       unseen evaluate edge-type fb15k-237-175 --limit 2000
       unseen evaluate edge-type 175.npz --types 1p,2p,2i --full --json result.json
       unseen evaluate --model default 175.npz --limit 2000
+      unseen evaluate --model default my-split --types links
     """
     from unseen.api import open_method
     from unseen.errors import EvaluationError
@@ -77,8 +84,8 @@ def evaluate(
     method, path = _named(method, dataset, model)
     if split not in SPLITS:
         raise EvaluationError(f"there is no split {split}; there are {', '.join(SPLITS)}")
-    names = tuple(name.strip() for name in types.split(",")) if types else None
-    extras = (strata or full, training_queries or full, probabilities or full)
+    names, links = _chosen_types(types)
+    extras = (strata or full, training_queries or full, probabilities or full, links)
     if json_file not in (None, Path("-")):
         check_target(json_file)
     answerer = open_method(method)
@@ -87,6 +94,13 @@ def evaluate(
         _write(result, json_file)
     if json_file != Path("-"):
         _show(result)
+
+
+def _chosen_types(types: str | None) -> tuple[tuple[str, ...] | None, bool]:
+    """The query types (None is all of them), and whether links are asked for too."""
+    names = tuple(name.strip() for name in types.split(",") if name.strip()) if types else ("all",)
+    asked = tuple(name for name in names if name not in ("all", "links"))
+    return (None if "all" in names else asked), "links" in names
 
 
 def _named(first: str, second: str | None, model: str | None) -> tuple[str, Path]:
@@ -139,16 +153,18 @@ def open_dataset(path: Path) -> Dataset:
         return import_dataset(path, progress=bar)
 
 
-def _measured(name: str, method: Answerer, path: Path, split: str, options: Any) -> Result:
+def _measured(name: str, method: Method, path: Path, split: str, options: Any) -> Result:
     """The result, with what made it."""
     from dataclasses import replace
     from time import perf_counter
 
+    from unseen.api import check_memory
     from unseen.cli.console import progress_bar
     from unseen.evaluation.evaluator import evaluate as measure
     from unseen.version import __version__
 
     dataset = open_dataset(path)
+    check_memory(method, dataset.observed(split))
     start = perf_counter()
     with progress_bar("evaluating", unit="queries") as bar:
         result = measure(
@@ -177,8 +193,11 @@ def _show(result: Result) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    asked = sum(found.metrics.queries for found in result.types.values())
-    console.print(_table(f"{result.method} on {result.dataset}, {result.split} queries (%)", result.types))
+    asked = sum(found.metrics.queries for found in (*result.types.values(), *filter(None, [result.links])))
+    if result.links is not None:
+        console.print(_links_table(result, result.links))
+    if result.types:
+        console.print(_table(f"{result.method} on {result.dataset}, {result.split} queries (%)", result.types))
     for graph, types in result.training_queries.items():
         console.print(_table(f"training queries on the {_graph_name(graph)} (%)", types))
     for field, title in (("strata", "by missing links (%)"), ("half_links", "1p by half of the link (%)")):
@@ -217,6 +236,18 @@ def _table(title: str, types: Mapping[str, TypeResult]) -> Table:
         if means:
             cells = (_percent(means.get(column)) for column in columns)
             table.add_row(name, f"{len(means['types'])} types", *cells, style="bold")
+    return table
+
+
+def _links_table(result: Result, links: TypeResult) -> Table:
+    """Both directions, then each; columns count triples."""
+    from unseen.evaluation.results import METRICS
+
+    title = f"{result.method} on {result.dataset}, hidden {result.split} triples from both ends (%)"
+    table = _empty_table(title, ("asked for", "questions", "triples", *METRICS))
+    for name, metrics in {"both": links.metrics, **links.directions}.items():
+        cells = (_percent(getattr(metrics, column)) for column in METRICS)
+        table.add_row(name, f"{metrics.queries:,}", f"{metrics.answers:,}", *cells)
     return table
 
 

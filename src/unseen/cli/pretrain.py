@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from unseen.cli.train_commands import ARGUMENTS, setting_flag, summary, with_lists
+from unseen.cli.train_commands import ARGUMENTS, FROM, setting_flag, summary, with_lists
 from unseen.training.config import PRETRAINING, RUNS
 
 if TYPE_CHECKING:
@@ -36,14 +36,17 @@ def pretrain_command() -> Any:
         resume: bool,
         config: Path | None,
         minutes: float | None,
+        start: str | None,
         **flags: Any,
     ) -> None:
         given = {name: value for name, value in flags.items() if value is not None}
-        _pretrain([*graphs, *(more or [])], output, config, given, resume=resume, minutes=minutes)
+        how = {"resume": resume, "minutes": minutes, "start": start}
+        _pretrain([*graphs, *(more or [])], output, config, given, how)
 
     keyword, required = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
     defaults: dict[str, Any] = {"more": None, "graphs": required, "output": required, "resume": False}
     shared = {"more": MORE, "graphs": GRAPHS} | {name: kind for name, kind in ARGUMENTS.items() if name != "dataset"}
+    shared["start"] = FROM
     own = [inspect.Parameter(name, keyword, default=defaults.get(name), annotation=shared[name]) for name in shared]
     hints = get_type_hints(RUNS[PRETRAINING])
     settings = [setting_flag(each, hints[each.name]) for each in fields(RUNS[PRETRAINING])]
@@ -59,14 +62,13 @@ _HELP = """Pre-train the zero-shot model on worlds cut out of graphs; it then an
 Examples:
   unseen pretrain --graphs fb15k-237 wn18rr codex-m -o runs/general --minutes 10
   unseen pretrain --graphs fb15k-237 wn18rr codex-m -o runs/general --minutes 10 --resume
+  unseen pretrain --graphs fb15k-237 wn18rr codex-m -o runs/large --from runs/general --smallest-world 50000
   unseen pretrain --graphs facts.tsv -o runs/small --dim 32 --layers 4 --relation-layers 3
   unseen evaluate runs/general 175.npz
 """
 
 
-def _pretrain(
-    graphs: list[str], output: Path, config: Path | None, flags: dict[str, Any], *, resume: bool, minutes: Any
-) -> None:
+def _pretrain(graphs: list[str], output: Path, config: Path | None, flags: dict[str, Any], how: dict[str, Any]) -> None:
     from unseen.cli.console import note
     from unseen.cli.train_display import training_display
     from unseen.training.pretraining.session import pretrain
@@ -76,5 +78,5 @@ def _pretrain(
     settings = read_settings(config, with_lists(RUNS[PRETRAINING], flags))
     opened = open_graphs(graphs)
     with training_display() as report:
-        outcome = pretrain(opened, output, settings, resume=resume, minutes=minutes, report=report)
+        outcome = pretrain(opened, output, settings, report=report, **how)
     note(summary(outcome, output))

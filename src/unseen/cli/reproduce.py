@@ -26,22 +26,33 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where 106.npz to 550.npz lie, or dataset folders.", show_default=False),
     ] = None,
-    ratios: Annotated[str | None, typer.Option(help="Some of the nine, with commas; all by default.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Some of the methods, with commas; all by default.")] = None,
+    ratios: Annotated[
+        str | None, typer.Option(help="Some of the nine, with commas, in the order to run; all by default.")
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Some of the methods, with commas, in the order to run; all by default.")
+    ] = None,
     experiments: Annotated[
         str | None,
         typer.Option(
-            help="Some of test, training, training-alone, easy-first, strata, probabilities, time; all by default."
+            help="Some of test, test-alone, training, training-alone, easy-first, strata, probabilities, time; all by "
+            "default."
         ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what would run, and how long it should take.")] = False,
     report: Annotated[
         bool, typer.Option("--report", help="Only write tables and figures of the results that are there.")
     ] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Only run; leave tables and figures to a later --report.")
+    ] = False,
     minutes: Annotated[
         float | None, typer.Option(help="Stop cleanly after so long; the same command goes on.", show_default=False)
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that share the device; 3 or 4 suit one GPU.")] = 1,
+    share: Annotated[
+        float, typer.Option(min=0.01, max=1.0, help="Of the GPU's memory, where other commands use it too.")
+    ] = 1.0,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, ...; auto takes a GPU if there is one.")] = "auto",
     model: Annotated[
         str | None,
@@ -58,7 +69,12 @@ def reproduce(
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Most queries a type, in every experiment.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            metavar="N|EXPERIMENT=N",
+            help="Most queries a type, in every experiment; or their number in one. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
     large_graph: Annotated[
         Path | None,
@@ -79,21 +95,27 @@ def reproduce(
       unseen reproduce --data inductiveqe -o grid --plan
       unseen reproduce --data inductiveqe -o grid --jobs 4 --minutes 9
       unseen reproduce --data inductiveqe -o grid --ratios 175 --methods gnn-qe,betae
+      unseen reproduce --data inductiveqe -o grid --limit 1000 --limit strata=200
       unseen reproduce -o grid --report --large-graph large.jsonl
     """
     from unseen.cli.console import note, write_json
     from unseen.reproduction.planning import Plan, Request
     from unseen.reproduction.workspace import PRESETS, Workspace, read_settings
 
+    if report and no_report:
+        raise typer.BadParameter("says the opposite of --report", param_hint="--no-report")
     models = {"general": model, "without-fb": model_without_fb}
+    most, named = _limits(limit or [])
     workspace = Workspace(
         output,
         data,
         preset,
         {name: value for name, value in models.items() if value is not None},
-        limit,
+        most,
+        named,
         {} if settings is None else read_settings(settings, PRESETS["paper"][0]),
         device,
+        share,
         " ".join(["unseen", *sys.argv[1:]]),
     )
     request = Request(None if ratios is None else _numbers(ratios), _words(methods), _words(experiments))
@@ -101,7 +123,7 @@ def reproduce(
     if not (plan or report):
         _run(workspace, request, minutes, jobs)
     found = Plan.of(workspace, tasks, jobs)
-    if not plan:
+    if not (plan or no_report):
         _write_report(output, large_graph, figures)
     if json_output:
         write_json(found.to_json())
@@ -115,6 +137,20 @@ def _numbers(text: str) -> list[int]:
         return [int(part.strip().removesuffix("%")) for part in text.split(",")]
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not numbers with commas", param_hint="--ratios") from None
+
+
+def _limits(texts: list[str]) -> tuple[int | None, dict[str, int]]:
+    """The limit of all experiments, and those of single ones."""
+    from unseen.reproduction.grid import EXPERIMENTS, PREPARING, chosen
+
+    found: dict[str, int] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        if not (number.isdecimal() and int(number) > 0):
+            raise typer.BadParameter(f"{text!r} is neither a number nor EXPERIMENT=NUMBER", param_hint="--limit")
+        found[name] = int(number)
+    chosen("experiment", [name for name in found if name], (*EXPERIMENTS, *PREPARING[1:]))
+    return found.pop("", None), found
 
 
 def _words(text: str | None) -> list[str] | None:

@@ -71,4 +71,6 @@ def _ending(cell: Cell, event: str, values: dict[str, Any]) -> str:
         return f"{cell.name}: done in {values['seconds']:.1f} s"
     if event == "missing":
         return f"{cell.name}: {values['reason']}"
+    if event == "elsewhere":
+        return f"{cell.ratio}/{cell.method}: another command is at work on it"
     return f"{cell.name}: the time is over; the same command goes on"

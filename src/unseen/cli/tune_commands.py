@@ -48,7 +48,7 @@ def tune(
     from unseen.cli.evaluate_commands import open_dataset
     from unseen.methods.cqd_beam import BeamOptions
     from unseen.training.errors import RunFolderError
-    from unseen.training.tuning import TUNING, TuningPlan, link_scorer_of, write_tuning
+    from unseen.training.tuning import TUNING, TUNING_ALONE, TuningPlan, link_scorer_of, write_tuning
     from unseen.training.tuning import tune as search
 
     if not run.is_dir():
@@ -60,6 +60,7 @@ def tune(
     with progress_bar("tuning", unit="trials") as bar:
         found = search(scorer, data, plan, lambda _label, done, total: bar(done, total))
     calibrated = write_tuning(run, found, scorer, data, calibration_queries)
+    (run / TUNING_ALONE).unlink(missing_ok=True)  # older than what is chosen now
     _write(found, json_file)
     if json_file != Path("-"):
         _show(found)

@@ -32,6 +32,7 @@ from unseen.evaluation.collectors import (
     half_links,
     strata,
 )
+from unseen.evaluation.links import LINKS, LinkCollector, link_questions
 from unseen.evaluation.questions import Questions, hard_answers, sample, training_answers
 from unseen.evaluation.ranking import filtered_ranks, scores_at
 from unseen.evaluation.results import EPFO, NEGATION, NOTHING, Result, TypeResult
@@ -63,9 +64,9 @@ class Options:
     """What to measure, and on how many queries."""
 
     types: tuple[str, ...] | None = None
-    """Names of the shapes; all that the dataset has by default."""
+    """Names of the shapes; all that the dataset has by default, none if empty."""
     limit: int | None = None
-    """Most queries a type: a fixed random sample, and a smaller sample is part of a larger one."""
+    """Most queries a type (or triples): a fixed random sample, and a smaller sample is part of a larger one."""
     seed: int = 0
     """Of the sample."""
     batch_size: int | None = None
@@ -76,6 +77,8 @@ class Options:
     """Faithfulness: training queries on the training graph and on the split's larger one."""
     probabilities: bool = False
     """Numbers of answers and calibration."""
+    links: bool = False
+    """Link prediction: every hidden triple from both of its ends."""
 
 
 def evaluate(
@@ -94,7 +97,8 @@ def evaluate(
         method=name or type(method).__name__,
         dataset=dataset.name,
         split=split,
-        types=results[QUERIES],
+        types=results.get(QUERIES, {}),
+        links=results.get(LINKS, {}).get(LINKS),
         training_queries=_with_changed(results, split),
         ratio=_ratio(dataset),
         candidates=len(dataset.candidates(split)),
@@ -144,7 +148,7 @@ class _Evaluation:
         results: dict[str, dict[str, TypeResult]] = {}
         for group, by_shape in self.groups.items():
             for shape, questions in by_shape.items():
-                label = shape if group == QUERIES else f"{shape}, training queries"
+                label = shape if group in (QUERIES, LINKS) else f"{shape}, training queries"
                 collectors, size = self._collectors(group, questions), self.options.batch_size
                 result = measure(self.method, questions, collectors, size, partial(advance, label))
                 results.setdefault(group, {})[shape] = result
@@ -152,12 +156,23 @@ class _Evaluation:
 
     def _groups(self) -> dict[str, dict[str, Questions]]:
         """The questions by group and shape: the split's own, then training queries on each graph."""
-        groups = {QUERIES: self._drawn(hard_answers, self.split, self.split)}
+        groups = {LINKS: {LINKS: self._links()}} if self.options.links else {}
+        if self.options.types == ():
+            return groups
+        groups[QUERIES] = self._drawn(hard_answers, self.split, self.split)
         if self.options.training_queries:
             self._require_training_answers()
             groups["train"] = self._drawn(hard_answers, "train", "train")
             groups[f"{self.split}_all"] = self._drawn(training_answers, self.split, "train")
         return groups
+
+    def _links(self) -> Questions:
+        questions = link_questions(self.dataset, self.split, self.options.limit, self.options.seed)
+        if not len(questions):
+            raise EvaluationError(
+                f"nothing is hidden in the {self.split} split of {self.dataset.name}: no link to ask for"
+            )
+        return questions
 
     def _drawn(self, draw: Callable[[Dataset, str, str], Questions], split: str, tables: str) -> dict[str, Questions]:
         """The sampled questions of every wanted shape that the tables have."""
@@ -170,9 +185,8 @@ class _Evaluation:
         available = list(self.dataset.tables.get(tables, {}))
         wanted = self.options.types or available
         if not available:
-            raise EvaluationError(
-                f"the dataset {self.dataset.name} has no {tables} queries: `unseen sample` makes some"
-            )
+            problem = f"the dataset {self.dataset.name} has no {tables} queries: `unseen sample` makes some"
+            raise EvaluationError(f"{problem}, and `--types links` asks for the hidden triples themselves")
         for shape in wanted:
             if shape not in available:
                 raise EvaluationError(f"there are no {tables} queries of type {shape}, only {', '.join(available)}")
@@ -186,6 +200,8 @@ class _Evaluation:
             raise EvaluationError(f"the dataset has no answers of its training queries on the {self.split} graph")
 
     def _collectors(self, group: str, questions: Questions) -> list[Collector]:
+        if group == LINKS:
+            return [LinkCollector()]
         if group != QUERIES:
             return [RankCollector(), GroupCollector("by_change", changes)]
         collectors: list[Collector] = [RankCollector()]
@@ -213,7 +229,7 @@ class _Evaluation:
 
 def _with_changed(results: dict[str, dict[str, TypeResult]], split: str) -> dict[str, dict[str, TypeResult]]:
     """The training queries' results, with those of changed queries alone as a group of their own."""
-    groups = {group: types for group, types in results.items() if group != QUERIES}
+    groups = {group: types for group, types in results.items() if group not in (QUERIES, LINKS)}
     if f"{split}_all" in groups:
         everything = groups[f"{split}_all"]
         groups[split] = {

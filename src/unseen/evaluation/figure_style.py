@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import MissingExtra
+from unseen.graph.files.atomic_file import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from unseen.evaluation.report_rows import Row
 
+DPI = 300
+"""Dots an inch."""
 INK = "#333333"
 PAPER = "#A6A6A6"
 """Published numbers in lines: grey, each method by its marker."""
@@ -110,11 +113,13 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def save(figure: Any, folder: Path, name: str) -> list[Path]:
-    """The figure as PNG (300 dots an inch) and SVG; the same numbers give the same bytes."""
-    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
-    figure.savefig(paths[0], dpi=300, metadata={"Software": None})
-    figure.savefig(paths[1], metadata={"Date": None, "Creator": None})
-    return paths
+    """The figure as PNG and SVG, whole or not at all; the same numbers give the same bytes."""
+    about = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+    paths = {kind: folder / f"{name}.{kind}" for kind in about}
+    for kind, path in paths.items():
+        with replacing(path) as stream:
+            figure.savefig(stream, format=kind, dpi=DPI, metadata=about[kind])
+    return list(paths.values())
 
 
 def bottom_legend(figure: Any, handles: Sequence[Any], columns: int = 4) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unseen.evaluation.report_rows import METRIC_NAMES, TYPES, method_name, ordered, ratio_of, types_of
+from unseen.evaluation.results import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,6 +85,7 @@ def all_tables(rows: Sequence[Row], results: Sequence[Result], metrics: Sequence
         _by_type(
             "test_queries", "Test queries: answers that need missing links (%).", _test_rows(rows, metrics), "Metric"
         ),
+        _links(results),
         _by_type("training_queries", _training_title(rows), _training_rows(rows), "Graph"),
         _by_type(
             "roc_auc", "Chance that an easy answer is ranked above a hard one (%).", _test_rows(rows, ["roc_auc"])
@@ -155,6 +157,18 @@ def _grouped(field: str, title: str, results: Sequence[Result]) -> Table:
     )
     lines = tuple((*_about(result, kind), *_group_cells(groups, names)) for result, kind, groups in filled)
     return Table(field, title, header, lines, 3)
+
+
+def _links(results: Sequence[Result]) -> Table:
+    """One line a method and direction."""
+    lines = []
+    for result in results:
+        found = {} if result.links is None else {"both": result.links.metrics, **result.links.directions}
+        for asked, one in found.items():
+            numbers = (_number(100 * getattr(one, metric)) for metric in METRICS)
+            lines.append((*_about(result, asked), f"{one.answers}", *numbers))
+    header = ("Ratio", "Method", "Asked for", "Triples", *(METRIC_NAMES[metric] for metric in METRICS))
+    return Table("links", "Hidden triples from both ends, means over triples (%).", header, tuple(lines), 3)
 
 
 def _types(result: Result) -> Iterator[tuple[str, TypeResult]]:

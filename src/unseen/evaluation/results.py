@@ -8,6 +8,7 @@
                   "strata": {"1": {...}}, "half_links": {"both": {...}, ...},
                   "answer_count": {...}, "calibration": {...}}},
  "avg_p": {"types": ["1p", ...], "mrr": ..., ...}, "avg_n": {...},
+ "links": {"queries": ..., "answers": ..., "mrr": ..., "directions": {"tails": {...}, "heads": {...}}, "by_rank": ...},
  "training_queries": {"train": {"types": {...}, "avg_p": {...}, "avg_n": {...}}, "test": {...}, "test_all": {...}}}
 ```
 
@@ -94,6 +95,8 @@ class TypeResult:
     """By the number of missing links an answer needs."""
     half_links: dict[str, RankMetrics] = field(default_factory=dict)
     """For 1p: by whether (head, relation, *) and (*, relation, tail) occur in the observed graph."""
+    directions: dict[str, RankMetrics] = field(default_factory=dict)
+    """Of links: by the end that is asked for, tails or heads."""
     by_change: dict[str, RankMetrics] = field(default_factory=dict)
     """For training queries on a larger graph: by whether their answers differ there."""
     answer_count: AnswerCount | None = None
@@ -117,7 +120,7 @@ class TypeResult:
     def from_json(cls, value: Json) -> TypeResult:
         """The result of `to_json`."""
         parts: Json = {key: value[key] for key in ("roc_auc", "roc_auc_queries") if key in value}
-        for key in ("by_rank", "strata", "half_links", "by_change"):
+        for key in ("by_rank", "strata", "half_links", "directions", "by_change"):
             parts[key] = {name: _rank_metrics(metrics) for name, metrics in value.get(key, {}).items()}
         if "answer_count" in value:
             parts["answer_count"] = AnswerCount(**value["answer_count"])
@@ -145,6 +148,8 @@ class Result:
     limit: int | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
     """What made it: version, seconds, ..."""
+    links: TypeResult | None = None
+    """Link prediction (see `links`): unlike all others, means over hidden triples and both directions."""
 
     @property
     def averages(self) -> dict[str, Json]:
@@ -156,6 +161,7 @@ class Result:
         simple = ("method", "dataset", "split", "ratio", "seed", "limit", "candidates", "provenance")
         training = {graph: _group_json(types) for graph, types in self.training_queries.items()}
         plain = {name: getattr(self, name) for name in simple} | _group_json(self.types)
+        plain |= {} if self.links is None else {"links": self.links.to_json()}
         return plain | ({"training_queries": training} if training else {})
 
     @classmethod
@@ -163,9 +169,10 @@ class Result:
         """The result of `to_json`; anything else is an error that names `source`."""
         try:
             training = {graph: _types(group) for graph, group in value.get("training_queries", {}).items()}
-            known = {f.name for f in fields(cls)} - {"types", "training_queries"}
+            links = TypeResult.from_json(value["links"]) if "links" in value else None
+            known = {f.name for f in fields(cls)} - {"types", "training_queries", "links"}
             simple = {name: value[name] for name in known if name in value}
-            return cls(types=_types(value), training_queries=training, **simple)
+            return cls(types=_types(value), training_queries=training, links=links, **simple)
         except (TypeError, KeyError, AttributeError, ValueError) as error:
             raise EvaluationError(f"{source}: this is not a result of `unseen evaluate`: {error!r}") from error
 

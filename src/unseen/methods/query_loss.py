@@ -4,7 +4,8 @@ With z the logit of an entity's membership, P the answers of a query and N all o
 
     L = 1/2 [ 1/|P| Σ_P softplus(-z) + Σ_N w softplus(z) ],      w = softmax over N of z / temperature, held fixed
 
-and the mean over queries. A membership of exactly 0 or 1 has a finite logit, about ±23.
+and the mean over queries. With weights, the first mean is a weighted one: answers that edges give away can count less
+than those that have to be predicted. A membership of exactly 0 or 1 has a finite logit, about ±23.
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ def logit(memberships: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
 
 def adversarial_loss(
-    memberships: Float[Tensor, "query node"], answers: Int[Tensor, " answer"], temperature: float
+    memberships: Float[Tensor, "query node"],
+    answers: Int[Tensor, " answer"],
+    temperature: float,
+    weights: Float[Tensor, "query node"] | None = None,
 ) -> Float[Tensor, " query"]:
-    """The loss of each query; `answers` are positions in the flattened matrix."""
+    """The loss of each query; `answers` are positions in the flattened matrix, `weights` those of all nodes."""
     logits = logit(memberships)
     is_answer = torch.zeros_like(memberships).view(-1).index_fill_(0, answers, 1.0).view_as(memberships)
-    positive = is_answer / is_answer.sum(dim=1, keepdim=True).clamp(min=1)
+    counted = is_answer if weights is None else is_answer * weights
+    positive = counted / counted.sum(dim=1, keepdim=True).clamp(min=SMALLEST)
     scores = (logits.detach() / temperature).masked_fill(is_answer > 0, -torch.inf)
     negative = scores.softmax(dim=1).nan_to_num(0.0)
     return ((positive * softplus(-logits)).sum(dim=1) + (negative * softplus(logits)).sum(dim=1)) / 2

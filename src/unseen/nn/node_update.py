@@ -154,12 +154,13 @@ class _FusedUpdate(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         from unseen.nn.kernels.gpu_update import update_backward_pass
 
-        normal, weight = ctx.saved_tensors[0], ctx.saved_tensors[4]
+        saved = ctx.saved_tensors  # once: a checkpoint computes them anew for whoever asks, and only once
+        normal, weight = saved[0], saved[4]
         nodes, batch, dim = normal.shape
         to_products = normal.new_empty(nodes, batch, 3 * dim)
         programs = -(-nodes * batch // (ROWS * BLOCKS))
         to_weight, to_bias = normal.new_empty(programs, dim), normal.new_empty(programs, dim)
-        operands = (gradients[0].contiguous(), *ctx.saved_tensors, to_products, to_weight, to_bias)
+        operands = (gradients[0].contiguous(), *saved, to_products, to_weight, to_bias)
         _launch(update_backward_pass, normal, operands, BLOCKS=BLOCKS)
         return to_products, gradients[0], to_weight.sum(0).to(weight.dtype), to_bias.sum(0), None, None, None
 

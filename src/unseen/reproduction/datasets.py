@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from unseen.benchmark.dataset import Dataset
 from unseen.benchmark.published import import_dataset
 from unseen.reproduction.errors import CellMissing
+from unseen.reproduction.locks import waited_for
 from unseen.reproduction.tiny import tiny_dataset
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from unseen.reproduction.workspace import Workspace
@@ -17,10 +19,17 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 
 
-def open_ratio(workspace: Workspace, ratio: int) -> Dataset:
-    """The dataset of a ratio; the first process that asks for it makes it, and two that ask at once make the same."""
+def open_ratio(workspace: Workspace, ratio: int, check: Callable[[], None] = lambda: None) -> Dataset:
+    """The dataset of a ratio; the first process that asks for it makes it, and others wait for that."""
     kept = workspace.folder.dataset(ratio)
     if (kept / MANIFEST).is_file():
+        return Dataset.open(kept, verify=False)
+    with waited_for(workspace.folder.lock(f"dataset-{ratio}"), check):
+        return _prepared(workspace, ratio, kept)
+
+
+def _prepared(workspace: Workspace, ratio: int, kept: Path) -> Dataset:
+    if (kept / MANIFEST).is_file():  # by the process that was waited for
         return Dataset.open(kept, verify=False)
     if workspace.preset == "tiny":
         dataset = tiny_dataset(ratio)

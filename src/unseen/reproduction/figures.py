@@ -40,18 +40,32 @@ def draw_grid(found: GridResults, folder: Path) -> list[Path]:
     require_matplotlib()
     import matplotlib as mpl
 
-    test, training = found.rows("test", "hits_at_10"), training_rows(found)
-    looks = looks_of([*test, *training])
+    groups = {
+        "test_queries": found.rows("test", "hits_at_10"),
+        "test_queries_alone": alone_test_rows(found),
+        "training_queries": training_rows(found),
+    }
+    looks = looks_of([row for rows in groups.values() for row in rows])
     with mpl.rc_context(SETTINGS):
-        figures = _by_ratio("test_queries", test, looks) | _by_ratio("training_queries", training, looks)
+        figures = {key: one for name, rows in groups.items() for key, one in _by_ratio(name, rows, looks).items()}
         figures |= _at_reference(found, looks)
         return [path for name, figure in figures.items() for path in save(figure, folder, name)]
+
+
+def alone_test_rows(found: GridResults) -> list[Row]:
+    """Test queries as the paper asks them, if they were asked so at all."""
+    alone = found.rows("test-alone", "hits_at_10")
+    return _with_factless(alone, found.rows("test", "hits_at_10")) if alone else []
 
 
 def training_rows(found: GridResults) -> list[Row]:
     """Training queries as the paper asks them: without known facts, for methods that have any."""
     alone = found.rows("training-alone", "hits_at_10", "training", GRAPHS)
-    others = found.rows("training", "hits_at_10", "training", GRAPHS)
+    return _with_factless(alone, found.rows("training", "hits_at_10", "training", GRAPHS))
+
+
+def _with_factless(alone: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+    """Rows without known facts, and those of methods that have none anyway."""
     return [*alone, *(row for row in others if not has_known_facts(row.method))]
 
 

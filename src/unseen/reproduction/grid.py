@@ -2,8 +2,9 @@
 
 | what | experiment of the issue and the paper | on |
 | --- | --- | --- |
-| `train`, `tune` | what a method needs before it is measured | all ratios |
+| `train`, `tune`, `tune-alone` | what a method needs before it is measured, with or without known facts | all ratios |
 | `test` | (a) test queries, Hits@k by type: section 5.2 | all ratios |
+| `test-alone` | (a) the same without known facts, as the paper's models are | all ratios |
 | `training` | (b) training queries on the training and on the test graph, as it answers: section 5.3 | all ratios |
 | `training-alone` | (b) the same without known facts, as the paper's models are | all ratios |
 | `easy-first` | (c) ROC AUC, easy before hard, without known facts: section 5.4 | 175 |
@@ -17,7 +18,7 @@ run in this order; the grid in three rounds, so that what matters most is there 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from unseen.reproduction.errors import ReproductionError
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
 RATIOS = (175, 550, 300, 217, 150, 134, 122, 113, 106)
 """The paper's nine, the reference first, then those where growth matters most."""
-PREPARING = ("train", "tune")
-ROUNDS = (("test", "training", "training-alone", "easy-first"), ("strata", "probabilities"), ("time",))
+PREPARING = ("train", "tune", "tune-alone")
+ROUNDS = (("test", "test-alone", "training", "training-alone", "easy-first"), ("strata", "probabilities"), ("time",))
 """What belongs to the paper, what is ours, and what must be measured with nothing beside it."""
 EXPERIMENTS = tuple(name for some in ROUNDS for name in some)
-WITHOUT_FACTS = ("training-alone", "easy-first")
+WITHOUT_FACTS = ("test-alone", "training-alone", "easy-first")
 """Measured without known facts; pointless for a method that has none."""
 REFERENCE = 175
 
@@ -101,17 +102,24 @@ class Limits:
     """Most queries a type in each experiment; the samples are fixed, and a smaller one is part of a larger."""
 
     test: int = 2000
+    test_alone: int = 1000
     training: int = 1000
+    training_alone: int = 1000
     easy_first: int = 1000
     strata: int = 500
     probabilities: int = 100
     time: int = 64
     tune: int = 200
+    tune_alone: int = 200
 
     def of(self, what: str) -> int:
         """The limit of an experiment."""
-        name = {"training-alone": "training"}.get(what, what.replace("-", "_"))
-        return int(getattr(self, name))
+        return int(getattr(self, what.replace("-", "_")))
+
+    def cut(self, most: int | None, named: Mapping[str, int]) -> Limits:
+        """No more than `most` anywhere, and exactly as many as asked for in the experiments that are named."""
+        cut = {name: value if most is None else min(most, value) for name, value in asdict(self).items()}
+        return Limits(**cut | {what.replace("-", "_"): value for what, value in named.items()})
 
 
 @dataclass(frozen=True)
@@ -134,13 +142,17 @@ def cells_of(ratio: int, method: str, plan: MethodPlan, experiments: Sequence[st
     """What is to be done for a method on a ratio, in order; nothing if it is not part of the grid there."""
     if ratio not in plan.ratios and ratio in RATIOS:
         return ()
-    needed = ("train",) * (plan.trained_as is not None) + ("tune",) * plan.tuned
     measured = [what for what in EXPERIMENTS if what in experiments and _applies(what, ratio, method, plan)]
-    return (*needed, *measured)
+    needed = {
+        "train": plan.trained_as is not None,
+        "tune": plan.tuned,
+        "tune-alone": plan.tuned and any(what in WITHOUT_FACTS for what in measured),
+    }
+    return (*(what for what in PREPARING if needed[what]), *measured)
 
 
 def tasks_of(ratios: Sequence[int], methods: Mapping[str, MethodPlan], experiments: Sequence[str]) -> Iterator[Task]:
-    """The grid in the order in which it is run: round by round, in each the cheapest methods first."""
+    """The grid in the order in which it is run: round by round, in each the first method first."""
     for some in ROUNDS:
         for method, plan in methods.items():
             for ratio in ratios:
@@ -150,11 +162,11 @@ def tasks_of(ratios: Sequence[int], methods: Mapping[str, MethodPlan], experimen
 
 
 def chosen(kind: str, wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """What was asked for, in the grid's order; everything if nothing was, and an unknown name is an error."""
+    """What was asked for, in the order of asking; everything if nothing was, and an unknown name is an error."""
     for name in wanted or ():
         if name not in known:
             raise ReproductionError(f"there is no {kind} {name!r}; there are {', '.join(known)}")
-    return [name for name in known if wanted is None or name in wanted]
+    return list(known if wanted is None else dict.fromkeys(wanted))
 
 
 def _applies(what: str, ratio: int, method: str, plan: MethodPlan) -> bool:

@@ -1,7 +1,8 @@
-"""The numbers of a cell, type by type: after each its part is written, so that a slice loses one type at the most."""
+"""The numbers of a cell, type by type; a slice loses one type at the most, a process that is killed some seconds."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from unseen.reproduction.clock import Clock
     from unseen.reproduction.grid import Cell
 
+OFTEN = 2.0
+"""Seconds between two writings of what was found; also written when something ends the work."""
 SEED = 0
 """Of the samples of queries."""
 TEST, TRAIN, LARGER = "test", "train", "test_all"
@@ -47,15 +50,27 @@ class Measurement:
 
     def run(self, clock: Clock, tell: Callable[[str], None]) -> Json:
         """What the file of the cell holds, from its part on; `tell` is called with every type that is begun."""
-        part = self.folder.read_part(self.cell)
-        for group, kind in _questions(self.cell, self.dataset):
-            if kind in part.get(group, {}):
-                continue
-            clock.check()
-            tell(kind)
-            part.setdefault(group, {})[kind] = self._measured(group, kind)
+        part = self._part()
+        left = [(group, kind) for group, kind in _questions(self.cell, self.dataset) if kind not in part.get(group, {})]
+        written = time.monotonic()
+        try:
+            for group, kind in left:
+                clock.check()
+                tell(kind)
+                part.setdefault(group, {})[kind] = self._measured(group, kind)
+                if time.monotonic() - written > OFTEN:
+                    self.folder.write_part(self.cell, part)
+                    written = time.monotonic()
+        finally:
             self.folder.write_part(self.cell, part)
         return _written(self.cell, self.dataset, part, self.limit)
+
+    def _part(self) -> Json:
+        """What a slice before has left; only its time if it asked another number of queries."""
+        part = self.folder.read_part(self.cell)
+        if part.get("limit", self.limit) == self.limit:
+            return part | {"limit": self.limit}
+        return {"limit": self.limit, "cell_seconds": part.get("cell_seconds", 0.0)}
 
     def _measured(self, group: str, kind: str) -> Json:
         questions = _asked(self.dataset, group, kind)
@@ -85,6 +100,7 @@ def _collectors(cell: Cell, dataset: Dataset, method: Any, questions: Questions)
     complete = dataset.complete("test")
     more: Mapping[str, Callable[[], list[Collector]]] = {
         "test": lambda: [RocCollector(), *_half_links(questions)],
+        "test-alone": lambda: [RocCollector(), *_half_links(questions)],
         "training": lambda: [GroupCollector("by_change", changes)],
         "training-alone": lambda: [GroupCollector("by_change", changes)],
         "easy-first": lambda: [RocCollector()],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from unseen.reproduction.grid import MethodPlan
     from unseen.reproduction.workspace import Workspace
 
-SHIPPED = {"general": "default", "without-fb": "without-fb"}
+SHIPPED = {"general": "default", "without-fb": "without-fb15k-237"}
 """Models of the package that are taken where none is named."""
 OPTIONS = {"general": "--model", "without-fb": "--model-without-fb"}
 

@@ -19,7 +19,7 @@ TINY_RATIOS = (175, 550)
 
 @dataclass(frozen=True)
 class Request:
-    """Which part of the grid is wanted; None is all of it."""
+    """Which part of the grid is wanted, and in which order; None is all of it, in its own."""
 
     ratios: Sequence[int] | None = None
     methods: Sequence[str] | None = None
@@ -37,7 +37,7 @@ class Request:
         for ratio in self.ratios or ():
             if ratio not in RATIOS:
                 raise ReproductionError(f"there is no ratio {ratio}; there are {', '.join(map(str, sorted(RATIOS)))}")
-        return [ratio for ratio in RATIOS if ratio in (known if self.ratios is None else self.ratios)]
+        return list(dict.fromkeys(self.ratios)) if self.ratios is not None else [one for one in RATIOS if one in known]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from unseen.reproduction.clock import TimeOver
 from unseen.reproduction.opening import model_of
 from unseen.training.run_folder import RunFolder, open_method
 from unseen.training.session import train
-from unseen.training.tuning import TuningPlan, link_scorer_of, tune, write_tuning
+from unseen.training.tuning import TuningPlan, link_scorer_of, tune, write_tuning, write_tuning_alone
 
 if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
@@ -50,7 +50,8 @@ def train_cell(workspace: Workspace, cell: Cell, dataset: Dataset, clock: Clock,
 
 
 def tune_cell(workspace: Workspace, cell: Cell, dataset: Dataset, clock: Clock, report: Report) -> Json:
-    """Choose the options of each type of query, type by type."""
+    """Choose the options of each type of query, type by type; `tune-alone` for predictions only."""
+    alone = cell.what == "tune-alone"
     folder, path = workspace.folder, workspace.folder.run(cell)
     scorer = link_scorer_of(open_method(path, device=workspace.device))
     part = folder.read_part(cell)
@@ -61,11 +62,15 @@ def tune_cell(workspace: Workspace, cell: Cell, dataset: Dataset, clock: Clock, 
         clock.check()
         report("tune", {"label": kind})
         links = found[0].link_calibration if found else None
-        found.append(tune(scorer, dataset, TuningPlan((kind,), workspace.limits.tune), links=links))
+        plan = TuningPlan((kind,), workspace.limits.tune)
+        found.append(tune(scorer, dataset, plan.without_known_facts() if alone else plan, links=links))
         folder.write_part(cell, folder.read_part(cell) | {"tunings": [tuning.to_json() for tuning in found]})
     together = joined(found)
-    calibrated = write_tuning(path, together, scorer, dataset, _calibration_queries(path))
-    return {"choices": together.choices.to_json(), "calibrated": calibrated, "queries_per_type": workspace.limits.tune}
+    content = {"choices": together.choices.to_json(), "queries_per_type": workspace.limits.tune}
+    if alone:
+        write_tuning_alone(path, together)
+        return content
+    return content | {"calibrated": write_tuning(path, together, scorer, dataset, _calibration_queries(path))}
 
 
 def joined(found: list[Tuning]) -> Tuning:

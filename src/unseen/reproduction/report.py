@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unseen.graph.files.atomic_file import replacing
 from unseen.reproduction.cell_files import GridFolder
 from unseen.reproduction.comparison import GridResults
 from unseen.reproduction.large_graph import large_graph_table, read_lines
@@ -32,10 +33,12 @@ HEADINGS = {
 }
 CAPTIONS = {
     "test_queries_by_ratio": "Test queries over ratios (section 5.2); grey and hollow: the paper.",
-    "test_queries_by_type": "The same by type.",
+    "test_queries_by_type": "Test queries by type; grey and hollow: the paper.",
+    "test_queries_alone_by_ratio": "Test queries over ratios without known facts, as the paper's models are.",
+    "test_queries_alone_by_type": "Test queries by type without known facts, as the paper's models are.",
     "training_queries_by_ratio": "Training queries on the training graph (solid) and on the test graph (dashed), "
     "without known facts (section 5.3); grey and hollow: the paper.",
-    "training_queries_by_type": "The same by type.",
+    "training_queries_by_type": "Training queries by type, on both graphs, without known facts.",
     "strata": "How much harder answers are that need more missing links.",
     "reliability": "What probabilities are worth.",
 }
@@ -59,7 +62,8 @@ def write_grid_report(grid: Path, target: Path, *, large_graph: Path | None = No
         texts |= {f"{table.name}.md": f"{table.title}\n\n{table.to_markdown()}", f"{table.name}.csv": table.to_csv()}
         texts[f"{table.name}.tex"] = table.to_latex()
     for name, text in texts.items():
-        (target / name).write_text(text, "utf-8")
+        with replacing(target / name) as stream:
+            stream.write(text.encode())
     return [target / name for name in texts] + pictures
 
 

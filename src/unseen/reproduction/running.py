@@ -12,6 +12,7 @@ from unseen.reproduction.clock import Clock, TimeOver
 from unseen.reproduction.datasets import open_ratio
 from unseen.reproduction.errors import CellMissing
 from unseen.reproduction.grid import PREPARING, Cell, Task
+from unseen.reproduction.locks import tried, waited_for
 from unseen.reproduction.measuring import Measurement
 from unseen.reproduction.opening import model_of, open_cell
 from unseen.reproduction.preparing import train_cell, tune_cell
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from unseen.reproduction.workspace import Workspace
 
 Tell = Callable[[Cell, str, dict[str, Any]], None]
-"""Called with a cell, what happens (`begin`, `progress`, `done`, `missing`, `time`), and its values."""
+"""Called with a cell, what happens (`begin`, `progress`, `done`, `missing`, `time`, `elsewhere`), and its values."""
 
 
 class CellRunner:
@@ -35,7 +36,20 @@ class CellRunner:
         self._dataset: tuple[int, Dataset] | None = None
 
     def run(self, task: Task) -> bool:
-        """The cells of a task that are not done; whether all were brought to an end before the time was over."""
+        """The cells of a task that are not done, unless another command runs them; whether there was time for all."""
+        folder = self.workspace.folder
+        with tried(folder.lock(f"{task.ratio}-{task.method}")) as is_free:
+            if not is_free:
+                self.tell(task.cells[0], "elsewhere", {})
+                return True
+            try:
+                with waited_for(folder.lock("device"), self.clock.check, together=not task.alone):
+                    return self._run_cells(task)
+            except TimeOver:
+                self.tell(task.cells[0], "time", {})
+                return False
+
+    def _run_cells(self, task: Task) -> bool:
         missing: str | None = None
         for cell in task.cells:
             if self.workspace.folder.is_done(cell):
@@ -78,7 +92,7 @@ class CellRunner:
             self.tell(cell, "progress", {"event": event, **values})
 
         if cell.what in PREPARING:
-            prepare = {"train": train_cell, "tune": tune_cell}[cell.what]
+            prepare = train_cell if cell.what == "train" else tune_cell
             return prepare(workspace, cell, dataset, self.clock, report)
         method, limit = open_cell(workspace, cell), workspace.limits.of(cell.what)
         measurement = Measurement(workspace.folder, cell, dataset, method, limit)
@@ -87,7 +101,7 @@ class CellRunner:
     def _opened(self, ratio: int) -> Dataset:
         if self._dataset is None or self._dataset[0] != ratio:
             self._dataset = None
-            self._dataset = (ratio, open_ratio(self.workspace, ratio))
+            self._dataset = (ratio, open_ratio(self.workspace, ratio, self.clock.check))
         return self._dataset[1]
 
     def _leave(self, cell: Cell, reason: str) -> None:

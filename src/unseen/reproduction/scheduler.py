@@ -1,27 +1,32 @@
 """Runs the tasks of a grid: in this process, or by several that share a device.
 
 A training step waits for the host more than for the GPU, so that three or four processes beside each other do two to
-three times as much. Tasks go to whichever process is free, in order; those that must be alone wait for all others.
+three times as much. Tasks go to whichever process is free, in order, but never two of one run at a time; those that
+must be alone wait for all others.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import queue
 import subprocess
 import sys
 import threading
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from unseen.reproduction.cell_files import MISSING
 from unseen.reproduction.grid import Cell, Task
+from unseen.reproduction.locks import take
 from unseen.reproduction.running import CellRunner, Tell
+from unseen.reproduction.worker import share_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from unseen.reproduction.clock import Clock
     from unseen.reproduction.workspace import Workspace
@@ -38,6 +43,7 @@ def run_tasks(workspace: Workspace, tasks: Iterable[Task], clock: Clock, tell: T
     open_tasks = [task for task in tasks if not all(workspace.folder.is_done(cell) for cell in task.cells)]
     if jobs > 1:
         return _Pool(workspace, clock, tell, jobs).run(open_tasks)
+    share_device(workspace.device, workspace.share)
     runner = CellRunner(workspace, clock, tell)
     return all(runner.run(task) for task in open_tasks)
 
@@ -60,6 +66,37 @@ class Worker:
                 stream.flush()
 
 
+def next_task(waiting: Sequence[Task], busy: Sequence[Task]) -> Task | None:
+    """The first task that may run beside those that do; none also where one that must be alone is next or runs."""
+    runs = {(task.ratio, task.method) for task in busy}
+    if any(task.alone for task in busy):
+        return None
+    for task in waiting:
+        if task.alone:
+            return None if busy else task
+        if (task.ratio, task.method) not in runs:
+            return task
+    return None
+
+
+def environment(jobs: int) -> dict[str, str]:
+    """Of a process among several: its part of the cores, where nobody has said how many threads there are to be."""
+    threads = str(max(1, (os.cpu_count() or 1) // jobs))
+    return {"OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads} | dict(os.environ)
+
+
+def open_log(path: Path) -> IO[str]:
+    """The first log that no other process writes to."""
+    folder = path / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        stream = (folder / f"worker-{number}.log").open("a", encoding="utf-8")
+        if take(stream):
+            return stream
+        stream.close()
+    raise AssertionError
+
+
 class _Pool:
     """Some processes, and the tasks that they share."""
 
@@ -67,6 +104,7 @@ class _Pool:
         self.workspace, self.clock, self.tell, self.jobs = workspace, clock, tell, jobs
         self.messages: queue.Queue[Message] = queue.Queue()
         self.processes: list[subprocess.Popen[str]] = []
+        self.logs: dict[int, IO[str]] = {}
         self.all_finished = True
 
     def run(self, tasks: list[Task]) -> bool:
@@ -86,12 +124,11 @@ class _Pool:
     def _hand_out(self, waiting: list[Task], workers: list[Worker]) -> None:
         """Give every free worker its next task, as long as there is time and nothing has to be alone."""
         for worker in (one for one in workers if one.task is None):
-            busy = [one for one in workers if one.task is not None]
-            if not waiting or self.clock.is_over or any(one.task and one.task.alone for one in busy):
+            busy = [one.task for one in workers if one.task is not None]
+            worker.task = None if self.clock.is_over else next_task(waiting, busy)
+            if worker.task is None:
                 return
-            if waiting[0].alone and busy:
-                return
-            worker.task = waiting.pop(0)
+            waiting.remove(worker.task)
             worker.send(asdict(worker.task))
 
     def _take(self, worker: Worker, message: dict[str, Any] | None) -> None:
@@ -116,9 +153,8 @@ class _Pool:
         worker.task = None
 
     def _started(self, number: int, stack: ExitStack) -> Worker:
-        log = self.workspace.path / "logs" / f"worker-{number + 1}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        errors = stack.enter_context(log.open("a", encoding="utf-8"))
+        errors = self.logs[number] if number in self.logs else stack.enter_context(open_log(self.workspace.path))
+        self.logs[number] = errors
         command = [sys.executable, "-m", "unseen.reproduction.worker"]
         process = subprocess.Popen(  # noqa: S603  # our own module
             command,
@@ -126,12 +162,13 @@ class _Pool:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
+            env=environment(self.jobs),
             start_new_session=True,  # Ctrl-C comes here alone, and reaches the workers once, as the end of their input
         )
-        worker = Worker(number, process, log)
+        worker = Worker(number, process, Path(errors.name))
         self.processes.append(process)
         threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
-        limits = {"minutes": self.clock.minutes_left, "share": 1 / self.jobs}
+        limits = {"minutes": self.clock.minutes_left, "share": self.workspace.share / self.jobs}
         worker.send({"workspace": self.workspace.to_json(), **limits})
         return worker
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ENTITIES, RELATIONS, EDGES = 90, 4, 700
 QUERIES = 12
 """A type and split."""
-TINY_LIMITS = Limits(test=6, training=6, easy_first=6, strata=6, probabilities=4, time=2, tune=3)
+TINY_LIMITS = Limits(6, 4, 6, 6, easy_first=6, strata=6, probabilities=4, time=2, tune=3, tune_alone=3)
 SHARED: dict[str, Any] = {
     "steps": 4,
     "dim": 4,

@@ -37,7 +37,8 @@ def main() -> None:
     runner = CellRunner(workspace, Clock(first["minutes"]), _tell)
     with contextlib.suppress(KeyboardInterrupt):
         while (order := orders.get()) is not None:
-            finished = runner.run(Task(order["ratio"], order["method"], tuple(order["whats"])))
+            task = Task(order["ratio"], order["method"], tuple(order["whats"]), order.get("alone", False))
+            finished = runner.run(task)
             free_device()
             _say({"event": "idle", "finished": finished})
 
@@ -47,7 +48,8 @@ def share_device(device: str, share: float) -> None:
     import torch
 
     if device != "cpu" and torch.cuda.is_available() and share < 1:
-        torch.cuda.set_per_process_memory_fraction(share)
+        number = torch.device(device).index if device != "auto" else None
+        torch.cuda.set_per_process_memory_fraction(share, number)
 
 
 def free_device() -> None:

@@ -34,9 +34,13 @@ class Workspace:
     """Names or folders of zero-shot models: `general`, `without-fb`."""
     limit: int | None = None
     """Most queries a type, in every experiment."""
+    limit_of: Mapping[str, int] = field(default_factory=dict)
+    """Queries a type in single experiments, in place of everything else."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Settings of methods in place of the preset's; of one ratio under its number."""
     device: str = "auto"
+    share: float = 1.0
+    """Of the device's memory; less where other commands use it too."""
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -56,10 +60,7 @@ class Workspace:
     @property
     def limits(self) -> Limits:
         """The sizes of samples."""
-        limits = PRESETS[self.preset][1]
-        if self.limit is None:
-            return limits
-        return replace(limits, **{name: min(self.limit, value) for name, value in asdict(limits).items()})
+        return PRESETS[self.preset][1].cut(self.limit, self.limit_of)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

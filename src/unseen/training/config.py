@@ -107,7 +107,11 @@ class GnnQeConfig(TrainingConfig):
     edge_dropout: float = setting(0.0, "Largest share of all edges that is hidden in a step.", SHARE)
     temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
     ceiling: float = setting(0.9, "Answering: the largest membership of what no observed edge supports.", SHARE)
-    sharpness: float = setting(10.0, "Answering: not a is 1 - a to this power; 1 is the paper's.", POSITIVE)
+    sharpness: float = setting(
+        16.0, "Answering: beside known facts predictions count to this power; without, those under a not.", POSITIVE
+    )
+    inner_facts: bool = setting(False, "Inner sets in training follow visible edges, as answering with known facts.")
+    known_weight: float = setting(1.0, "Weight of an answer that visible edges give; 1 is the paper's.", SHARE)
     memory_gib: float = setting(0.0, "Memory for one projection; 0 is half of the GPU, or 8 on the CPU.", NOT_NEGATIVE)
 
     def __post_init__(self) -> None:
@@ -150,7 +154,13 @@ class PretrainingConfig(ZeroShotConfig):
     queries_per_type: int = setting(400, "Most queries of a type that a world is asked.", POSITIVE)
     whole_worlds: float = setting(0.3, "Share of the worlds in which no edge is hidden beforehand.", SHARE)
     hidden_share: float = setting(0.4, "In the others, the largest share of all edges that is hidden.", SHARE)
+    growing_worlds: float = setting(
+        0.0, "Of these worlds, the share in which only edges of new entities are hidden.", SHARE
+    )
     rare_relations: float = setting(0.3, "And the largest share of relations that keep a handful of edges.", SHARE)
+    made_up_relations: float = setting(
+        0.0, "Largest share of relations that are cut into pieces in a world, and of shortcuts added to it.", SHARE
+    )
     held_out: float = setting(0.1, "Share of entities and relations set aside for validation.", BELOW_ONE)
     sampler_threads: int = setting(0, "Threads that make worlds; 0 is all cores but one, at most 8.", NOT_NEGATIVE)
 

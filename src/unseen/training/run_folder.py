@@ -10,7 +10,7 @@
 | `metrics.jsonl` | one JSON line per event: `start`, `train`, `validation`, `end` |
 | `best.safetensors`, `last*` | see `checkpoint` |
 | `calibration.json` | how memberships become probabilities, see `methods.calibration` |
-| `tuning.json` | how a scorer of links answers each type of query, see `training.tuning` |
+| `tuning.json`, `tuning-alone.json` | how a scorer of links answers each type of query, see `training.tuning` |
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import platform
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -215,6 +216,7 @@ def _version(package: str) -> str | None:
         return None
 
 
+@cache
 def _commit() -> str | None:
     """The commit of the source, with + if it was changed since; None outside a checkout."""
     try:

@@ -31,6 +31,8 @@ from unseen.training.trainable import chosen_device, make_method
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from torch import Tensor
+
     from unseen.benchmark.dataset import Dataset
     from unseen.training.config import TrainingConfig
     from unseen.training.loop import Outcome, Report
@@ -92,18 +94,24 @@ def open_folder(  # noqa: PLR0913  # as `train`
 
 def begin_from(start: str | Path, method: str, dataset: Dataset, path: Path, settings: Mapping[str, Any]) -> RunFolder:
     """The folder of a run that begins with the weights of a model, whose shape it must keep."""
-    from unseen.training.models import weights_and_shape
-
     if method != "zero-shot":
         raise ConfigError(f"--from begins with a zero-shot model; {method} has weights for each relation by name")
-    weights, shape = weights_and_shape(start)
-    for name, value in shape.items():
-        if settings.get(name, value) != value:
-            raise ConfigError(f"{name} cannot be {settings[name]!r}: the model to begin with has {value!r}")
+    weights, shape = start_of(start, settings)
     config = from_mapping(CONFIGS[method], FINE_TUNING | dict(settings) | shape)
     folder = RunFolder.create(path, method, config, dataset, start=str(start))
     write_tensors(folder.start_path, weights)
     return folder
+
+
+def start_of(start: str | Path, settings: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The weights of a model to begin with and its shape; settings that ask for another shape are an error."""
+    from unseen.training.models import weights_and_shape
+
+    weights, shape = weights_and_shape(start)
+    for name, value in shape.items():
+        if settings.get(name, value) != value:
+            raise ConfigError(f"{name} cannot be {settings[name]!r}: the model to begin with has {value!r}")
+    return weights, shape
 
 
 def from_settings(config: TrainingConfig, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,6 +82,12 @@ def make_method(
     raise ConfigError(f"no method is trained with {type(config).__name__}")
 
 
+def _objective(config: GnnQeConfig) -> Objective:
+    return Objective(
+        config.traversal_dropout, config.edge_dropout, config.temperature, config.inner_facts, config.known_weight
+    )
+
+
 def _zero_shot(config: ZeroShotConfig, known_facts: bool) -> ZeroShot:
     shape = ZeroShotArchitecture(
         config.dim,
@@ -92,7 +98,7 @@ def _zero_shot(config: ZeroShotConfig, known_facts: bool) -> ZeroShot:
         config.relation_dropout,
     )
     answering = Answering(known_facts, config.ceiling, config.sharpness)
-    objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
+    objective = _objective(config)
     return ZeroShot(shape, objective, answering=answering, memory=int(config.memory_gib * 2**30) or None)
 
 
@@ -106,7 +112,7 @@ def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: boo
         config.relation_dropout,
     )
     answering = Answering(known_facts, config.ceiling, config.sharpness)
-    objective = Objective(config.traversal_dropout, config.edge_dropout, config.temperature)
+    objective = _objective(config)
     return GnnQe(relation_names, shape, objective, answering=answering, memory=memory)
 
 

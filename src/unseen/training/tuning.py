@@ -7,6 +7,7 @@ evaluate` measures, on a fixed sample of the validation queries. Test queries ar
 | file of the run folder | what |
 | --- | --- |
 | `tuning.json` | the chosen options by type, the calibration of links, and every trial with its numbers |
+| `tuning-alone.json` | the same for predictions only, where that was chosen beside it |
 | `calibration.json` | curves of probability, fitted anew, because they belong to the options |
 """
 
@@ -34,7 +35,7 @@ from unseen.training.errors import ConfigError, RunFolderError, TrainingError
 if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
 
-TUNING = "tuning.json"
+TUNING, TUNING_ALONE = "tuning.json", "tuning-alone.json"
 CALIBRATION = "calibration.json"
 VALUES: dict[str, tuple[Any, ...]] = {
     "scale": ("softmax", "sigmoid", "calibrated", "min-max"),
@@ -121,9 +122,14 @@ def write_tuning(folder: Path, tuning: Tuning, scorer: LinkScorer, dataset: Data
     return curves is not None
 
 
-def read_tuning(folder: str | Path) -> Tuning | None:
+def write_tuning_alone(folder: Path, tuning: Tuning) -> None:
+    """Keep what was chosen for predictions only beside what is chosen for known facts; it has no probabilities."""
+    write_json(folder / TUNING_ALONE, tuning.to_json())
+
+
+def read_tuning(folder: str | Path, name: str = TUNING) -> Tuning | None:
     """The tuning of a run folder, if it has one."""
-    path = Path(folder) / TUNING
+    path = Path(folder) / name
     if not path.exists():
         return None
     try:
@@ -135,7 +141,13 @@ def read_tuning(folder: str | Path) -> Tuning | None:
 
 
 def tuned_method(scorer: LinkScorer, folder: str | Path, *, known_facts: bool = True) -> CqdBeam:
-    """CQD-Beam over a run's scorer, with what was chosen for it; with the defaults before anything was."""
+    """CQD-Beam over a run's scorer, with what was chosen for it; with the defaults before anything was.
+
+    Without known facts that is what was chosen for predictions only; else what was chosen with them, but for the facts.
+    """
+    alone = None if known_facts else read_tuning(folder, TUNING_ALONE)
+    if alone is not None:
+        return alone.method(scorer)
     tuning = read_tuning(folder) or Tuning()
     return (tuning if known_facts else tuning.without_known_facts()).method(scorer)
 

@@ -9,6 +9,7 @@ from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
 from unseen.logic.traverse import answers
 from unseen.training.config import PretrainingConfig
 from unseen.training.pretraining.held_out import held_out_split, with_validation
+from unseen.training.pretraining.made_up_relations import SHORTCUTS, with_made_up_relations
 from unseen.training.pretraining.world_source import drawn_batch, world_number
 from unseen.training.pretraining.worlds import HANDFUL, make_world
 
@@ -100,3 +101,39 @@ def test_validation_queries_are_always_the_same_and_ask_for_what_is_missing() ->
     for name, table in first.tables["valid"].items():
         assert np.array_equal(table.slots, again.tables["valid"][name].slots)
         assert (table.hard.lengths > 0).all()
+
+
+def test_made_up_relations_are_pieces_of_others_and_shortcuts_over_two() -> None:
+    graph = GRAPHS[0]
+    made = [with_made_up_relations(graph, 1.0, np.random.default_rng(seed)) for seed in range(6)]
+    steps = {(head, tail) for head, _, tail in edges(graph)}
+    steps |= {(tail, head) for head, tail in steps}
+    by_start = {head: {tail for start, tail in steps if start == head} for head, _ in steps}
+    pairs = {(head, far) for head, near in by_start.items() for middle in near for far in by_start[middle]}
+    for one in made:
+        assert one.num_entities == graph.num_entities
+        assert one.num_relations > graph.num_relations
+        assert {(head, tail) for head, _, tail in edges(one)} <= steps | pairs
+        assert {(head, tail) for head, _, tail in edges(graph)} <= {(head, tail) for head, _, tail in edges(one)}
+        assert one.num_triples <= (1 + SHORTCUTS) * graph.num_triples
+    assert edges(made[0]) != edges(made[1])
+    same = with_made_up_relations(graph, 1.0, np.random.default_rng(0))
+    assert edges(same) == edges(made[0])
+
+
+def test_a_world_with_made_up_relations_has_questions_about_them() -> None:
+    worlds = [make_world(GRAPHS, config(made_up_relations=1.0), number) for number in range(4)]
+    assert all(world.tables for world in worlds)
+    assert max(world.observed.num_relations for world in worlds) > max(graph.num_relations for graph in GRAPHS)
+
+
+def test_a_world_that_has_grown_lacks_edges_of_new_entities_only() -> None:
+    grown = config(whole_worlds=0.0, growing_worlds=1.0, largest_world=100_000)
+    worlds = [make_world(GRAPHS, grown, number) for number in range(12)]
+    whole = [make_world(GRAPHS, config(whole_worlds=1.0, largest_world=100_000), number) for number in range(12)]
+    missing = [
+        other.observed.num_triples - world.observed.num_triples for world, other in zip(worlds, whole, strict=True)
+    ]
+    assert max(missing) > 0
+    asked = [any(table.hard.values.size for table in world.tables.values()) for world in worlds]
+    assert sum(asked) >= len(worlds) // 2

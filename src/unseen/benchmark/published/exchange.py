@@ -82,7 +82,8 @@ def _chosen(archives: dict[str, Archive], folder: str | None, source: Path) -> t
         return matches[0]
     if not found:
         known = "InductiveQE, BetaE, Query2Box or .npz"
-        raise DatasetError(f"has none of the files by which a published dataset is known ({known})", path=source)
+        problem = f"has none of the files by which a published dataset is known ({known})"
+        raise DatasetError(f"{problem}; files of triples become a dataset by `unseen split --given`", path=source)
     if len(found) > 1:
         raise DatasetError(f"holds several datasets; choose one with --folder: {names}", path=source)
     return next(iter(found.values()))
@@ -160,6 +161,12 @@ def _write_zip(path: Path, files: Files) -> None:
 
 def _left_out(dataset: Dataset, form: str) -> list[str]:
     """What the format has no place for."""
+    filtered = len(dataset.split.test_filter)
+    hidden = [f"left out: {filtered:,} triples that are true at test but not to be predicted"] if filtered else []
+    return hidden + _left_out_queries(dataset, form)
+
+
+def _left_out_queries(dataset: Dataset, form: str) -> list[str]:
     shapes = {name for tables in dataset.tables.values() for name in tables}
     if form == "query2box" and shapes - {shape for shape, _, _ in TYPES.values()}:
         missing = sorted(shapes - {shape for shape, _, _ in TYPES.values()})

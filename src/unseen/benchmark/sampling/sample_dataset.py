@@ -56,11 +56,11 @@ class SamplePlan:
 
 
 def default_count(dataset: Dataset, split: str, shape: Shape) -> int:
-    """The paper's count at 175 %, less in proportion where the graph has fewer edges to ask for; at least ten."""
+    """The paper's count at 175 %, less in proportion where there are fewer edges to ask for: at least ten, or none."""
     count = PAPER_NEGATION_COUNT if shape.has_negation and split != "train" else PAPER_COUNT
     edges = dataset.split.train_graph if split == "train" else getattr(dataset.split, f"{split}_predict")
     share = len(edges) / (PAPER_TRAINING_EDGES if split == "train" else PAPER_PREDICT_EDGES)
-    return max(10, round(count * min(1.0, share)))
+    return max(10, round(count * min(1.0, share))) if len(edges) else 0
 
 
 class _Task(NamedTuple):

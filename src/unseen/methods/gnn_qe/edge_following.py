@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -51,13 +51,23 @@ class Walks:
         return cls(first, second, third, num_pairs=int(columns[1].sum()))
 
 
-def follow(compact: CompactGraph, sets: Float[Tensor, "row node"], walks: Walks) -> Float[Tensor, "row node"]:
-    """Row i: for each node, the largest membership in `sets[i]` among nodes that relation i links to it."""
+def follow(
+    compact: CompactGraph,
+    sets: Float[Tensor, "row node"],
+    walks: Walks,
+    visible: Bool[Tensor, " edge"] | None = None,
+) -> Float[Tensor, "row node"]:
+    """Row i: for each node, the largest membership in `sets[i]` among nodes that relation i links to it.
+
+    Only along `visible` edges, given in canonical order, if any are.
+    """
     sources, targets = compact.ends_by_relation
     count, size = sets.shape
     row = torch.repeat_interleave(torch.arange(count, device=sets.device), walks.lengths, output_size=walks.num_pairs)
     edge = torch.arange(walks.num_pairs, device=sets.device) + walks.shift[row]
     carried = sets.reshape(-1)[row * size + sources[edge]]
+    if visible is not None:
+        carried = carried * visible[compact.edges.by_relation.position[edge]]
     reached = torch.zeros_like(sets).view(-1).scatter_reduce_(0, row * size + targets[edge], carried, "amax")
     return reached.view(count, size)
 

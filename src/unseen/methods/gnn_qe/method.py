@@ -25,7 +25,6 @@ from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.neural_projector import Answering, KnownEdges, NeuralProjector, Objective, Size
 from unseen.methods.gnn_qe.training_batch import TrainingBatch
 from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
-from unseen.methods.query_loss import adversarial_loss
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.nbfnet import NBFNet
 
@@ -87,8 +86,8 @@ class GnnQe(NeuralProjector):
         """The loss of each query of a prepared batch."""
         dropout = (self.objective.traversal_dropout, self.objective.edge_dropout)
         masks = visible_edges(batch.compact, batch.walked, dropout, generator)
-        memberships = execute_plan(batch.compact, batch.plan, masks, self.project_nodes)
-        return adversarial_loss(memberships, batch.answers, self.objective.temperature)
+        memberships = execute_plan(batch.compact, batch.plan, masks, self.project_nodes, self.inner_facts)
+        return self.weighted_loss(batch, masks, memberships)
 
     def project_nodes(
         self,

@@ -28,8 +28,9 @@ from unseen.logic.execute import Execution, execute
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
 from unseen.methods.gnn_qe.training_batch import TrainingBatch
-from unseen.methods.gnn_qe.training_pass import LOGIC
+from unseen.methods.gnn_qe.training_pass import LOGIC, Believed, Masks, believed, known_answers
 from unseen.methods.known_facts import CEILING
+from unseen.methods.query_loss import adversarial_loss
 
 NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
 """float32 numbers held for each (node, row, dim): at a time to answer, and of every layer to learn."""
@@ -48,6 +49,10 @@ class Objective:
     """In each step a share of all edges up to this is hidden, so that the network has seen graphs grow; 0 is never."""
     temperature: float = 0.1
     """Of the softmax that weighs negatives; small means that only the hardest count."""
+    inner_facts: bool = False
+    """Whether the sets of inner projections are those of answering with known facts."""
+    known_weight: float = 1.0
+    """Of an answer that visible edges give, beside one that has to be predicted; 1 is the paper's."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,14 @@ class Answering:
     """Whether projections follow observed edges too."""
     ceiling: float = CEILING
     """Then, the largest membership of what is only predicted."""
-    sharpness: float = 10.0
-    """Of negation: the network is trained to find every answer, so its memberships are too large to be believed."""
+    sharpness: float = 16.0
+    """The network is trained to tell every answer from the hardest non-answer, so its memberships are too large to be
+    believed: beside known facts they count to this power. Without known facts, those under a negation do."""
+
+    @property
+    def beside_facts(self) -> Believed:
+        """How much of what is predicted counts beside known facts."""
+        return self.ceiling, self.sharpness
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,11 @@ class NeuralProjector(nn.Module):
         Relations are in the model's numbers, on the host (then nothing waits for the device) or the device.
         """
 
+    @property
+    def inner_facts(self) -> Believed | None:
+        """While learning: how much of what inner projections predict counts beside the edges; None if these do not."""
+        return self.answering.beside_facts if self.objective.inner_facts else None
+
     @abstractmethod
     def losses(self, batch: Any, generator: torch.Generator) -> Float[Tensor, " query"]:
         """The loss of each query of a prepared batch."""
@@ -119,9 +135,10 @@ class NeuralProjector(nn.Module):
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The same, and the fuzzy sets of all sub-queries; `methods.calibration` makes probabilities of them."""
         way = self.answering
-        projector = KnownEdges(self, way.ceiling) if way.known_facts else self
         with torch.no_grad():
-            return execute(projector, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
+            if way.known_facts:
+                return execute(KnownEdges(self, way.beside_facts), graph, queries, LOGIC, self.device)
+            return execute(self, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
 
     def prepare(
         self,
@@ -142,6 +159,19 @@ class NeuralProjector(nn.Module):
     ) -> Float[Tensor, ""]:
         """The mean loss of queries whose complete answers on `graph` are known."""
         return self.losses(self.prepare(graph, queries, answers), generator).mean()
+
+    def weighted_loss(
+        self, batch: TrainingBatch, masks: Masks, memberships: Float[Tensor, "query node"]
+    ) -> Float[Tensor, " query"]:
+        """The loss of each query; answers that visible edges give have the objective's weight."""
+        known_weight, weights = self.objective.known_weight, None
+        if known_weight != 1:
+            weights = torch.lerp(
+                memberships.new_ones(()),
+                memberships.new_tensor(known_weight),
+                known_answers(batch.compact, batch.plan, masks),
+            )
+        return adversarial_loss(memberships, batch.answers, self.objective.temperature, weights)
 
     def in_parts(self, nodes: int, count: int, compute: Callable[[slice], Tensor]) -> list[Tensor]:
         """What `compute` makes of each part of `count` columns over so many nodes; gradients compute it once more
@@ -169,16 +199,18 @@ class KnownEdges:
     """The model's projections together with the edges that are there: `known_facts.KnownFactsProjector`, in batches."""
 
     model: NeuralProjector
-    ceiling: float = CEILING
+    beside_facts: Believed
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
-        """The larger of what observed edges carry over and `ceiling` times what the network predicts."""
+        """The larger of what observed edges carry over and what the network predicts, as much of it as counts."""
         compact = self.model.compact(graph)
         numbers, nodes = compact.relations_of(_on_host(relations)), compact.gather(sets)
         predicted = self.model.project_nodes(compact, nodes, torch.from_numpy(numbers))
-        return compact.scatter(torch.maximum(follow_in_parts(compact, nodes, numbers), self.ceiling * predicted))
+        return compact.scatter(
+            torch.maximum(follow_in_parts(compact, nodes, numbers), believed(predicted, self.beside_facts))
+        )
 
 
 def default_memory(device: torch.device) -> int:

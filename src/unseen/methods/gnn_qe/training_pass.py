@@ -1,7 +1,8 @@
 """One training step of GNN-QE in two channels: symbolic sets say which edges to hide, fuzzy sets are learned from.
 
 Both channels run the same plan (`batch_plan`). Inner projections run without gradients; all outermost projections
-run in one call, with gradients.
+run in one call, with gradients. The sets that inner projections give may be those of answering with known facts: what
+visible edges lead to, and what is predicted beside it, so that the outermost ones learn from what they will be given.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from unseen.methods.gnn_qe.traversal_dropout import draw, traversal_mask, walked
 
 LOGIC = PRODUCT
 
+Believed = tuple[float, float]
+"""How much of what is predicted counts beside what edges say: its largest membership, and its sharpness."""
 Masks = list[Bool[Tensor, " edge"] | None]
 Step = Callable[[ReadyStep, Tensor], Tensor]
 ProjectNodes = Callable[[CompactGraph, Tensor, Tensor, Tensor | None], Tensor]
@@ -53,18 +56,48 @@ def visible_edges(
 
 
 def execute_plan(
-    compact: CompactGraph, plan: ReadyPlan, masks: Masks, project_nodes: ProjectNodes
+    compact: CompactGraph,
+    plan: ReadyPlan,
+    masks: Masks,
+    project_nodes: ProjectNodes,
+    beside_facts: Believed | None = None,
 ) -> Float[Tensor, "query node"]:
-    """Memberships in the answers of every query, with gradients to the outermost projections only."""
+    """Memberships in the answers of every query, with gradients to the outermost projections only.
+
+    With `beside_facts` inner projections follow the edges that they may see, too.
+    """
     of_level = iter(masks)
 
     def project(step: ReadyStep, sets: Tensor) -> Tensor:
-        return project_nodes(compact, sets, step.values, next(of_level))
+        visible = next(of_level)
+        predicted = project_nodes(compact, sets, step.values, visible)
+        if beside_facts is None:
+            return predicted
+        return torch.maximum(follow(compact, sets, step.walks, visible), believed(predicted, beside_facts))
 
     with torch.no_grad():
         pool = _run(compact, plan.inner, _nothing(compact), project)
     outer = project_nodes(compact, plan.outer.parts(pool)[0], plan.outer.values, masks[-1])
     return _run(compact, plan.top, outer, project)[plan.roots]
+
+
+def known_answers(compact: CompactGraph, plan: ReadyPlan, masks: Masks) -> Float[Tensor, "query node"]:
+    """Which nodes answer each query by following visible edges alone: 1 or 0."""
+    of_level = iter(masks)
+
+    def project(step: ReadyStep, sets: Tensor) -> Tensor:
+        return follow(compact, sets, step.walks, next(of_level))
+
+    with torch.no_grad():
+        pool = _run(compact, plan.inner, _nothing(compact), project)
+        outer = follow(compact, plan.outer.parts(pool)[0], plan.outer.walks, masks[-1])
+        return _run(compact, plan.top, outer, project)[plan.roots]
+
+
+def believed(predicted: Float[Tensor, "row node"], how: Believed) -> Float[Tensor, "row node"]:
+    """Predicted memberships as they count beside known facts: to a power, and at most so large."""
+    ceiling, sharpness = how
+    return ceiling * predicted**sharpness
 
 
 def _run(compact: CompactGraph, steps: Sequence[ReadyStep], pool: Tensor, project: Step) -> Float[Tensor, "pool node"]:

@@ -30,7 +30,6 @@ from unseen.methods.gnn_qe.captured import Input, Recordings
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.neural_projector import Answering, NeuralProjector, Objective, Size
 from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
-from unseen.methods.query_loss import adversarial_loss
 from unseen.methods.zero_shot.conditioned_batch import ConditionedBatch
 from unseen.methods.zero_shot.related_graph import RelatedGraph
 from unseen.nn.conditioned_nbfnet import ConditionedNBFNet, Readings
@@ -108,8 +107,8 @@ class ZeroShot(NeuralProjector):
             conditions = batch.condition_of_relation[relations]
             return self._conditioned(compact, sets, relations, readings, conditions, edge_mask)
 
-        memberships = execute_plan(batch.compact, batch.plan, masks, project)
-        return adversarial_loss(memberships, batch.answers, self.objective.temperature)
+        memberships = execute_plan(batch.compact, batch.plan, masks, project, self.inner_facts)
+        return self.weighted_loss(batch, masks, memberships)
 
     def readings(self, graph: RelatedGraph, queries: Int[Tensor, " query"]) -> list[Tensor]:
         """What each layer reads of all relations for each query relation, in as many parts as memory asks for."""

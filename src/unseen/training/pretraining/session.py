@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.training.calibrating_across import fit_across
-from unseen.training.checkpoint import load_weights, write_json
+from unseen.training.checkpoint import load_weights, write_json, write_tensors
 from unseen.training.config import PRETRAINING, PretrainingConfig, from_mapping, resumed, write_toml
 from unseen.training.distributed import Workers
 from unseen.training.errors import RunFolderError
@@ -23,7 +23,7 @@ from unseen.training.loop import Material, Trainer
 from unseen.training.pretraining.held_out import held_out_split, with_validation
 from unseen.training.pretraining.world_source import WorldSource
 from unseen.training.run_folder import RunFolder
-from unseen.training.session import from_settings, set_up_torch
+from unseen.training.session import from_settings, set_up_torch, start_of
 from unseen.training.trainable import chosen_device, make_method
 from unseen.training.validation import Validation
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from unseen.training.pretraining.sources import NamedGraph
 
 
-def pretrain(
+def pretrain(  # noqa: PLR0913  # the last four say how, not what
     graphs: Sequence[NamedGraph],
     path: str | Path,
     settings: Mapping[str, Any] | None = None,
@@ -44,19 +44,29 @@ def pretrain(
     resume: bool = False,
     minutes: float | None = None,
     report: Report | None = None,
+    start: str | Path | None = None,
 ) -> Outcome:
-    """Train one model on worlds cut out of some graphs, or go on with it; with `minutes` at most for that long."""
+    """Train one model on worlds cut out of some graphs, or go on with it; with `minutes` at most for that long.
+
+    `start` names a model to begin with, such as one that has learned from smaller worlds.
+    """
     wanted = settings or {}
     workers = Workers.joined(str(wanted.get("device", "auto")))
     try:
-        folder = open_folder(graphs, Path(path), wanted, resume=resume, workers=workers)
+        folder = open_folder(graphs, Path(path), wanted, resume=resume, workers=workers, start=start)
         return _run(graphs, folder, workers, minutes, report)
     finally:
         workers.leave()
 
 
-def open_folder(
-    graphs: Sequence[NamedGraph], path: Path, settings: Mapping[str, Any], *, resume: bool, workers: Workers
+def open_folder(  # as `pretrain`
+    graphs: Sequence[NamedGraph],
+    path: Path,
+    settings: Mapping[str, Any],
+    *,
+    resume: bool,
+    workers: Workers,
+    start: str | Path | None = None,
 ) -> RunFolder:
     """The folder of a new run, or of one to go on with, which must have learned from the same graphs."""
     is_there = resume and (path / "run.json").exists()
@@ -69,10 +79,21 @@ def open_folder(
                 raise RunFolderError("learned from other graphs: give --graphs as when it was begun", path=path)
             write_toml(resumed(folder.config, from_settings(folder.config, settings)), path / "config.toml")
         else:
-            config = from_mapping(PretrainingConfig, settings)
-            RunFolder.begin(path, config, {"method": PRETRAINING, "relations": [], **about})
+            _begin(path, settings, {"method": PRETRAINING, "relations": [], **about}, start)
     workers.wait()
     return RunFolder.open(path)
+
+
+def _begin(path: Path, settings: Mapping[str, Any], about: dict[str, Any], start: str | Path | None) -> None:
+    """A new folder; with the weights of a model to begin with, and then in its shape."""
+    if start is None:
+        RunFolder.begin(path, from_mapping(PretrainingConfig, settings), about)
+        return
+    weights, shape = start_of(start, settings)
+    folder = RunFolder.begin(
+        path, from_mapping(PretrainingConfig, {**settings, **shape}), about | {"start": str(start)}
+    )
+    write_tensors(folder.start_path, weights)
 
 
 def validation_datasets(

@@ -5,8 +5,10 @@ World number i is a function of the seed and i alone:
 1. one of the graphs, larger ones more often (by the square root of their edges);
 2. a part of it, of a random size: entities drawn one by one, or neighbourhoods grown from a few of them, so that the
    model has seen dense parts and loose ones, small graphs and large ones; ids are new, so nothing can be learned by id;
+   if asked for, with relations made up of its own (`made_up_relations`);
 3. edges to hide, in all but some worlds: a random share of all of them, and of a few relations all but a handful, so
-   that it has been asked about relations of which it sees next to nothing;
+   that it has been asked about relations of which it sees next to nothing; or, where a world is to be one that has
+   grown, some edges of some entities and no others;
 4. queries of every type whose answers hold in the complete part; where edges are hidden, each has an answer that only
    hidden edges give.
 """
@@ -21,6 +23,7 @@ import numpy as np
 from unseen.benchmark.sampling.rules import SplitGraphs
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.shapes import SHAPES
+from unseen.training.pretraining.made_up_relations import with_made_up_relations
 from unseen.training.pretraining.world_queries import drawn_tables
 
 if TYPE_CHECKING:
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
 
 HANDFUL = 8
 """Most edges that are left of a relation that is hidden but for a few."""
+NEW_ENTITIES, MISSING, FEW = 0.6, 0.3, 0.15
+"""Where a world has grown: about the largest share of its entities that are new, of their edges that are missing, and
+how small a part of these shares both can be."""
 SEEDS, GROWTHS = 3, 60
 """Entities that neighbourhoods grow from, and how often they may grow."""
 
@@ -53,6 +59,8 @@ def make_world(graphs: Sequence[KnowledgeGraph], config: PretrainingConfig, numb
     for attempt in range(100):
         random = np.random.default_rng([config.seed, 2, number, attempt])
         complete = _part(_chosen(graphs, random), config, random)
+        if config.made_up_relations:
+            complete = with_made_up_relations(complete, config.made_up_relations, random)
         observed = _observed(complete, config, random)
         asked = max(8, -(-2 * config.batch_size * config.steps_per_world // len(config.types)))
         counts = {SHAPES[name]: min(asked, config.queries_per_type) for name in config.types}
@@ -115,6 +123,9 @@ def _observed(complete: KnowledgeGraph, config: PretrainingConfig, random: np.ra
     """What is left to see; the part itself where nothing is hidden."""
     if random.random() < config.whole_worlds:
         return complete
+    if random.random() < config.growing_worlds:
+        hidden = _of_new_entities(complete, random)
+        return complete.restricted_to(~hidden) if hidden.any() else complete
     hidden = random.random(complete.num_triples) < config.hidden_share * random.random()
     rare = random.random(complete.num_relations) < config.rare_relations * random.random()
     hidden |= rare[complete.relations]
@@ -122,6 +133,13 @@ def _observed(complete: KnowledgeGraph, config: PretrainingConfig, random: np.ra
     if not hidden.any() or hidden.all():
         return complete
     return complete.restricted_to(~hidden)
+
+
+def _of_new_entities(graph: KnowledgeGraph, random: np.random.Generator) -> Mask:
+    """Some edges of new entities; how many are new and how much of them is missing is drawn too."""
+    new = random.random(graph.num_entities) < NEW_ENTITIES * (FEW + random.random()) ** 2
+    missing: Mask = random.random(graph.num_triples) < MISSING * (FEW + random.random())
+    return missing & (new[graph.heads] | new[graph.tails])
 
 
 def _handful(graph: KnowledgeGraph, rare: Mask, random: np.random.Generator) -> Mask:

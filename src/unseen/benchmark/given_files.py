@@ -1,0 +1,177 @@
+"""Which files are the training, validation and test triples of a split that someone else has made.
+
+| what is given | what it is taken for |
+| --- | --- |
+| three files | training, validation and test triples, in this order; two: training and test |
+| a folder | its files by the words in their names: `train`, `valid` (`val`, `dev`), `test` |
+| a folder where some of the names also say `ind` (`inference`), or one is `msg` | those are the inference graph |
+| a folder of two folders, one of which says `ind` | the training graph and the inference graph |
+
+Files of one folder that are no graphs, or say none of these words, are not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unseen.errors import DatasetError
+from unseen.graph.files.formats import SUFFIXES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROLES = {"train": "train", "msg": "train", "valid": "valid", "validation": "valid", "val": "valid", "dev": "valid"}
+ROLES |= {"test": "test"}
+INFERENCE = {"ind", "inference", "inductive", "msg"}
+"""Words by which a file or folder belongs to the graph that a model meets after training."""
+ORDER = ("train", "valid", "test")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The files of one graph: what is observed, what validation asks for, what test asks for."""
+
+    train: Path
+    valid: Path | None = None
+    test: Path | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        """All files there are, in order."""
+        return [path for path in (self.train, self.valid, self.test) if path is not None]
+
+
+@dataclass(frozen=True)
+class GivenFiles:
+    """The files of the training graph, and those of the inference graph if that is another one."""
+
+    training: Parts
+    inference: Parts | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        """All files, those of the training graph first."""
+        return self.training.paths + ([] if self.inference is None else self.inference.paths)
+
+
+def given_files(given: Sequence[str | Path], inference: Sequence[str | Path] = ()) -> GivenFiles:
+    """The files that make a split; what cannot make one is refused with what is missing."""
+    sources, others = [Path(source) for source in given], [Path(source) for source in inference]
+    files = _found(sources, others)
+    asked = files.training if files.inference is None else files.inference
+    if asked.test is None:
+        which = "graph to ask on" if files.inference is not None else "split"
+        raise DatasetError(
+            f"this {which} has no file of test triples: name training, validation and test files", path=asked.train
+        )
+    for path in files.paths:
+        if files.paths.count(path) > 1:
+            raise DatasetError("is given twice: each part of a split is a file of its own", path=path)
+    return files
+
+
+def _found(sources: list[Path], others: list[Path]) -> GivenFiles:
+    if others:
+        return GivenFiles(_parts(sources), _parts(others))
+    if len(sources) == 1 and sources[0].is_dir():
+        return _folder(sources[0])
+    return GivenFiles(_parts(sources))
+
+
+def _parts(sources: list[Path]) -> Parts:
+    """The files of one graph, from a folder or named one by one."""
+    if len(sources) == 1 and sources[0].is_dir():
+        return _of_folder(sources[0], _graph_files(sources[0]))
+    _check_order(sources)
+    if len(sources) == 1:
+        return Parts(sources[0])
+    if len(sources) == 2:
+        is_valid = _role(sources[1]) == "valid"
+        return Parts(sources[0], sources[1], None) if is_valid else Parts(sources[0], None, sources[1])
+    if len(sources) == 3:
+        return Parts(*sources)
+    raise DatasetError("a given split is a folder, or its training, validation and test files", path=sources[-1])
+
+
+def _check_order(sources: list[Path]) -> None:
+    """Refuse files whose names all say that they stand in another order."""
+    for source in sources:
+        if source.is_dir():
+            raise DatasetError("is a folder among several names: give the folder alone, or files", path=source)
+    roles = [_role(source) for source in sources]
+    if (
+        None not in roles
+        and len(set(roles)) == len(roles)
+        and roles != sorted(roles, key=lambda r: ORDER.index(str(r)))
+    ):
+        raise DatasetError("stands in the wrong order: give training, validation, then test triples", path=sources[0])
+
+
+def _folder(folder: Path) -> GivenFiles:
+    """A folder with everything: one graph, or a training graph and an inference graph."""
+    files = _graph_files(folder)
+    marked = [path for path in files if _words(path) & INFERENCE]
+    if not files:
+        return _two_folders(folder)
+    if not marked:
+        return GivenFiles(_of_folder(folder, files))
+    rest = [path for path in files if path not in marked]
+    if any(_role(path) == "test" for path in marked):
+        return GivenFiles(_of_folder(folder, rest), _of_folder(folder, marked))
+    training = [path for path in rest if _role(path) == "train"]
+    asked = [path for path in rest if path not in training]
+    return GivenFiles(_of_folder(folder, training), _of_folder(folder, marked + asked))
+
+
+def _two_folders(folder: Path) -> GivenFiles:
+    """A training graph and an inference graph in folders of their own."""
+    inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and _graph_files(path)]
+    marked = [path for path in inside if _words(path) & INFERENCE]
+    if len(inside) != 2 or len(marked) != 1:
+        raise DatasetError("has no files called train, valid and test that could be a graph: name them", path=folder)
+    training = next(path for path in inside if path not in marked)
+    return GivenFiles(_of_folder(training, _graph_files(training)), _of_folder(marked[0], _graph_files(marked[0])))
+
+
+def _of_folder(folder: Path, files: list[Path]) -> Parts:
+    """The parts of a graph among files; two files for one part are an error that names both."""
+    found: dict[str, Path] = {}
+    for role in ORDER:
+        fitting = [path for path in files if _role(path) == role]
+        exact = [path for path in fitting if _stem(path) in ROLES]
+        chosen = exact if len(exact) == 1 else fitting
+        if len(chosen) > 1:
+            names = ", ".join(path.name for path in chosen)
+            raise DatasetError(f"has several files that could be the {role} triples ({names}): name them", path=folder)
+        if chosen:
+            found[role] = chosen[0]
+    if "train" not in found:
+        raise DatasetError("has no file called train that could be a graph: name the files one by one", path=folder)
+    return Parts(found["train"], found.get("valid"), found.get("test"))
+
+
+def _graph_files(folder: Path) -> list[Path]:
+    """The files of a folder that say what part of a split they are."""
+    return [path for path in sorted(folder.iterdir()) if path.is_file() and _is_table(path) and _role(path)]
+
+
+def _is_table(path: Path) -> bool:
+    bare = path.with_suffix("") if path.suffix == ".gz" else path
+    return bare.suffix in SUFFIXES and bare.suffix != ".zip"
+
+
+def _role(path: Path) -> str | None:
+    """The part that a file is by its name; none if its words say none or several."""
+    found = {ROLES[word] for word in _words(path) if word in ROLES}
+    return found.pop() if len(found) == 1 else None
+
+
+def _words(path: Path) -> set[str]:
+    return set(re.findall(r"[a-z]+", _stem(path)))
+
+
+def _stem(path: Path) -> str:
+    return path.name.split(".")[0].lower() if path.suffix else path.name.lower()
