@@ -134,6 +134,16 @@ def calibrated() -> Calibrated:
     return Calibrated(EdgeType(), Calibration({"p1": curve, "p2": curve, "n1": curve}))
 
 
+def calibrated_by_query() -> Calibrated:
+    """A method with made-up probabilities by membership, rank and known answers."""
+    from unseen.methods.query_calibration import QueryCalibration, Terms
+
+    predicted = {"offset": {"one": -2.0, "log_known": 0.2, "largest": 0.1}, "membership": {"one": 0.5, "depth": 0.1}}
+    ranks = {"rank": {"one": 0.3, "negation": -1.0}, "relative_rank": {"one": 0.2}}
+    known = Terms({"offset": {"one": 1.0}, "membership": {"one": 0.7}})
+    return Calibrated(EdgeType(), QueryCalibration(Terms(predicted | ranks), known))
+
+
 def cqd_beam(**options: object) -> Answerer:
     """Beams over vectors that belong to names; the beam holds all entities of the suite's graphs, which may tie."""
     from tests.methods.cqd_beam.scorers import NamedVectors
@@ -154,6 +164,7 @@ METHODS = [
     MethodCase("known facts over exact", lambda: KnownFacts(Exact(), ceiling=0.5)),
     MethodCase("calibrated edge-type", calibrated),
     MethodCase("calibrated probabilities", lambda: Estimated(calibrated())),
+    MethodCase("probabilities by query", lambda: Estimated(calibrated_by_query())),
     MethodCase("gnn-qe", lambda: gnn_qe(known_facts=False), knows_new_relations=False, reload=reloaded_weights),
     MethodCase("gnn-qe with known facts", gnn_qe, knows_new_relations=False, reload=reloaded_weights),
     MethodCase("zero-shot", zero_shot, reload=reloaded_zero_shot),

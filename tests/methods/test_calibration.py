@@ -18,11 +18,11 @@ from unseen.methods.calibration import (
     Curve,
     Frequencies,
     fit_curve,
-    group_of,
     isotonic,
     temperature,
 )
 from unseen.methods.exact import Exact
+from unseen.methods.query_groups import group_of
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph

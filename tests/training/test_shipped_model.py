@@ -11,6 +11,7 @@ import torch
 
 from unseen import api
 from unseen.methods.calibration import Calibrated
+from unseen.methods.query_calibration import QueryCalibration
 from unseen.training.checkpoint import read_tensors
 from unseen.training.models import FACTS, MOST_BYTES, ModelFolder, find_model, kept_model, open_model
 
@@ -43,7 +44,10 @@ class TestFolder:
         assert sum(tensor.numel() for tensor in weights) == model.card["parameters"]
 
     def test_it_is_calibrated(self) -> None:
-        assert isinstance(open_model("default", device="cpu"), Calibrated)
+        method = open_model("default", device="cpu")
+        assert isinstance(method, Calibrated)
+        assert isinstance(method.calibration, QueryCalibration)
+        assert set(method.calibration.about["leave_one_out"]) == {"fb15k-237", "wn18rr", "codex-m"}
 
     def test_it_is_opened_once_as_long_as_it_stays(self, model: ModelFolder, tmp_path: Path) -> None:
         assert kept_model("default") is kept_model(model.path)

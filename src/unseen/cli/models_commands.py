@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unseen.cli.calibrate_command import calibrate
+
 if TYPE_CHECKING:
     from unseen.training.models import ModelFolder
 
 app = typer.Typer(
-    help="List the models that are shipped, or make one from a run.", rich_markup_mode="rich", no_args_is_help=False
+    help="List the models that are shipped, make one, or fit its probabilities again.",
+    rich_markup_mode="rich",
+    no_args_is_help=False,
 )
+
+
+app.command()(calibrate)
 
 
 @app.callback(invoke_without_command=True)
@@ -28,6 +35,7 @@ def models(
       unseen models --json
       unseen ask facts.tsv "?x : knows(Ada, x)" --model default
       unseen models export runs/general -o models/general --licence CC-BY-4.0
+      unseen models calibrate models/general --graphs facts.tsv
     """
     if context.invoked_subcommand is not None:
         return

@@ -9,6 +9,7 @@ one of two curves of z = logit(m) is fitted to validation queries:
                   violators)
 
 whichever has the smaller log loss on queries that it was not fitted to. Both leave the order of entities as it is.
+They belong to the graphs that they were fitted to; `methods.query_calibration` is for a model that meets other graphs.
 The sum of probabilities over all candidates is the expected number of answers. Cost: one look-up an entity.
 """
 
@@ -26,9 +27,11 @@ from torch import Tensor
 
 from unseen.errors import EvaluationError
 from unseen.graph import KnowledgeGraph
-from unseen.logic.algebra import And, Not, Project, Query, walk
+from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution
 from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
+from unseen.methods.query_calibration import VERSION, QueryCalibration
+from unseen.methods.query_groups import group_distance, group_of
 from unseen.methods.query_loss import logit
 
 Floats = NDArray[np.float64]
@@ -65,7 +68,16 @@ class Calibration:
     def curve_of(self, query: Query) -> Curve:
         """The curve of the query's group; of the nearest depth, with the same kind of negation, if it has none."""
         group = group_of(query)
-        return self.curves[min(self.curves, key=lambda known: _distance(known, group))]
+        return self.curves[min(self.curves, key=lambda known: group_distance(known, group))]
+
+    def probabilities(
+        self,
+        graph: KnowledgeGraph,  # noqa: ARG002 - a curve looks at nothing but memberships
+        query: Query,
+        memberships: Float[Tensor, " entity"],
+    ) -> Float[Tensor, " entity"]:
+        """The probability of each entity, by its membership alone."""
+        return self.curve_of(query)(memberships)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -89,6 +101,22 @@ class Calibration:
 
 
 @runtime_checkable
+class Probabilities(Protocol):
+    """Whatever makes probabilities of the memberships of a query's answers, and leaves their order as it is."""
+
+    def probabilities(
+        self, graph: KnowledgeGraph, query: Query, memberships: Float[Tensor, " entity"]
+    ) -> Float[Tensor, " entity"]:
+        """The probability of each entity of the graph."""
+        ...
+
+
+def read_calibration(value: Mapping[str, Any]) -> Probabilities:
+    """What a `calibration.json` says: curves by group, or probabilities that know their query."""
+    return QueryCalibration.from_json(value) if value.get("version") == VERSION else Calibration.from_json(value)
+
+
+@runtime_checkable
 class Executing(Answerer, Protocol):
     """A method that answers by executing queries on fuzzy sets."""
 
@@ -102,7 +130,7 @@ class Calibrated:
     """A method whose estimates are calibrated probabilities; its scores stay as they are."""
 
     method: Executing
-    calibration: Calibration
+    calibration: Probabilities
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """The method's scores."""
@@ -123,7 +151,7 @@ class CalibratedBlocks(Calibrated):
         return self.method.score_blocks(graph, queries)
 
 
-def calibrated(method: Executing, calibration: Calibration) -> Calibrated:
+def calibrated(method: Executing, calibration: Probabilities) -> Calibrated:
     """The method with calibrated estimates, and with its scores in blocks if it gives them so."""
     kind = CalibratedBlocks if isinstance(method, BlockwiseAnswerer) else Calibrated
     return kind(method, calibration)
@@ -132,7 +160,7 @@ def calibrated(method: Executing, calibration: Calibration) -> Calibrated:
 class CalibratedExecution(Execution):
     """An execution whose answers (not its inner sets) are calibrated."""
 
-    def __init__(self, execution: Execution, calibration: Calibration, queries: Sequence[Query]) -> None:
+    def __init__(self, execution: Execution, calibration: Probabilities, queries: Sequence[Query]) -> None:
         super().__init__(execution.graph, execution.logic, execution.device)
         self._execution, self._calibration, self._answers = execution, calibration, frozenset(queries)
 
@@ -142,7 +170,7 @@ class CalibratedExecution(Execution):
         if found is None:
             found = self._execution.memberships(query)
             if query in self._answers:
-                found = self._calibration.curve_of(query)(found)
+                found = self._calibration.probabilities(self.graph, query, found)
             self._sets[query] = found
         return found
 
@@ -155,28 +183,6 @@ class CalibratedExecution(Execution):
         candidates = torch.from_numpy(self.graph.connected_entities.astype(np.int64))
         probabilities = self.memberships(query)
         return float(probabilities[candidates.to(probabilities.device)].sum(dtype=torch.float64))
-
-
-def group_of(query: Query) -> str:
-    """`p` or, with negation, `n`; the projections on the longest path; `i` if sets intersect: 1p is p1, pi is p2i."""
-    nodes = list(walk(query))
-    sign = "n" if any(isinstance(node, Not) for node in nodes) else "p"
-    return f"{sign}{_projections(query)}{'i' if any(map(_intersects, nodes)) else ''}"
-
-
-def _intersects(node: Query) -> bool:
-    """Whether it is an intersection of two or more sets, what it only excludes not counted."""
-    return isinstance(node, And) and sum(not isinstance(part, Not) for part in node.parts) > 1
-
-
-def _distance(known: str, wanted: str) -> tuple[bool, int, bool]:
-    """How far one group is from another: negation matters most, then depth, then intersection."""
-    depths = [int(group[1:].removesuffix("i")) for group in (known, wanted)]
-    return known[0] != wanted[0], abs(depths[0] - depths[1]), known.endswith("i") != wanted.endswith("i")
-
-
-def _projections(query: Query) -> int:
-    return max((_projections(child) for child in query.children), default=0) + isinstance(query, Project)
 
 
 class Frequencies:
@@ -210,15 +216,6 @@ def log_loss(curve: Curve, seen: Frequencies) -> float:
     centres = torch.from_numpy(_CENTRES).sigmoid()
     p = curve(centres).clamp(1e-9, 1 - 1e-9).numpy()
     return float(-(seen.true * np.log(p) + (seen.counts - seen.true) * np.log1p(-p)).sum())
-
-
-def calibration_error(curve: Curve, seen: Frequencies, bins: int = 10) -> dict[str, float]:
-    """How a curve fits what was seen: the expected calibration error, and expected and true numbers of answers."""
-    p = curve(torch.from_numpy(_CENTRES).sigmoid()).numpy()
-    places = np.minimum((p * bins).astype(np.int64), bins - 1)
-    expected, true = (np.bincount(places, weights, bins) for weights in (seen.counts * p, seen.true))
-    error = float(np.abs(expected - true).sum() / max(1.0, seen.counts.sum()))
-    return {"error": error, "expected": float(expected.sum()), "true": float(true.sum())}
 
 
 def isotonic(seen: Frequencies) -> Curve:

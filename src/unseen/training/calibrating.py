@@ -1,4 +1,4 @@
-"""Fitting a calibration to the validation queries of a dataset, or of several so that it carries over to others."""
+"""Fitting curves of probability to the validation queries of a dataset; `calibrating_across` is for other graphs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import torch
 
 from unseen.benchmark.answering import answer_table
 from unseen.evaluation.questions import sample
-from unseen.methods.calibration import Calibration, Frequencies, calibration_error, fit_curve, group_of
+from unseen.methods.calibration import Calibration, Frequencies, fit_curve
+from unseen.methods.query_groups import group_of
 from unseen.training.errors import TrainingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.query_table import QueryTable
@@ -41,39 +42,6 @@ def fit_calibration(
     return Calibration(_curves(halves), about)
 
 
-def fit_across(
-    method: Estimator,
-    datasets: Sequence[Dataset],
-    queries_per_type: int,
-    *,
-    split: str = "valid",
-    progress: Progress | None = None,
-) -> Calibration:
-    """One calibration for several graphs; `about` says how well the curves of all others fit each of them."""
-    found = {
-        dataset.name: observed_frequencies(method, dataset, queries_per_type, split=split, progress=progress)
-        for dataset in datasets
-    }
-    about = {"graphs": list(found), "split": split, "queries_per_type": queries_per_type}
-    return Calibration(_curves(_together(found)), about | {"leave_one_out": leave_one_out(found)})
-
-
-def leave_one_out(found: Mapping[str, Halves]) -> dict[str, dict[str, dict[str, float]]]:
-    """For each graph and group of queries: what the curves fitted to all other graphs make of it.
-
-    `error` is the expected calibration error; `expected` and `true` are numbers of answers, all queries together.
-    """
-    report: dict[str, dict[str, dict[str, float]]] = {}
-    for name, own in found.items() if len(found) > 1 else ():
-        others = Calibration(_curves(_together({other: halves for other, halves in found.items() if other != name})))
-        report[name] = {
-            group: calibration_error(others.curves[group], first.plus(second))
-            for group, (first, second) in sorted(own.items())
-            if group in others.curves
-        }
-    return report
-
-
 def observed_frequencies(
     method: Estimator,
     dataset: Dataset,
@@ -97,16 +65,6 @@ def observed_frequencies(
 
 def _curves(halves: Halves) -> dict[str, Any]:
     return {group: fit_curve(*both) for group, both in sorted(halves.items())}
-
-
-def _together(found: Mapping[str, Halves]) -> Halves:
-    """The frequencies of several graphs added up; each has about as many queries."""
-    total: Halves = {}
-    for halves in found.values():
-        for group, (first, second) in halves.items():
-            before = total.get(group, (Frequencies(), Frequencies()))
-            total[group] = (before[0].plus(first), before[1].plus(second))
-    return total
 
 
 def _collect(method: Estimator, dataset: Dataset, split: str, table: QueryTable, halves: Halves) -> None:

@@ -66,7 +66,7 @@ class ModelFolder:
 
     def open(self, *, device: str = "auto", known_facts: bool = True) -> Executing:
         """The method, with `answer` and `estimate`; calibrated if the model is."""
-        from unseen.methods.calibration import Calibrated, Calibration
+        from unseen.methods.calibration import calibrated, read_calibration
         from unseen.training.trainable import chosen_device, make_method
 
         method = make_method(self.config, (), known_facts=known_facts)
@@ -75,7 +75,7 @@ class ModelFolder:
         calibration = self.path / "calibration.json"
         if not (known_facts and calibration.exists()):
             return method
-        return Calibrated(method, Calibration.from_json(read_json(calibration)))
+        return calibrated(method, read_calibration(read_json(calibration)))
 
 
 def shipped_folder() -> Path:

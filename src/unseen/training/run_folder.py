@@ -153,7 +153,7 @@ def open_method(
     `weights` is `best` or `last`; a run that was never validated has only the last. With `known_facts`, projections
     follow observed edges too; the calibration belongs to that way of answering and is left out without it.
     """
-    from unseen.methods.calibration import Calibration, calibrated
+    from unseen.methods.calibration import calibrated, read_calibration
     from unseen.training.trainable import chosen_device, make_method
     from unseen.training.tuning import answering_method
 
@@ -165,7 +165,7 @@ def open_method(
     calibration = folder.path / "calibration.json"
     if not (known_facts and calibration.exists()):
         return answerer
-    return calibrated(answerer, Calibration.from_json(read_json(calibration)))
+    return calibrated(answerer, read_calibration(read_json(calibration)))
 
 
 def relation_keys(dataset: Dataset) -> Sequence[str]:

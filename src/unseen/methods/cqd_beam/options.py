@@ -12,8 +12,8 @@ from unseen.errors import UnseenError
 from unseen.logic.algebra import Query
 from unseen.logic.fuzzy import LOGICS, Logic
 from unseen.logic.shapes import SHAPES, shape_of, template_of
-from unseen.methods.calibration import group_of
 from unseen.methods.known_facts import CEILING
+from unseen.methods.query_groups import group_of
 
 SCALES = ("sigmoid", "calibrated", "min-max", "softmax")
 """How logits become memberships, see `memberships`."""

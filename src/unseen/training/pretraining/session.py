@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unseen.training.calibrating import fit_across
+from unseen.training.calibrating_across import fit_across
 from unseen.training.checkpoint import load_weights, write_json, write_tensors
 from unseen.training.config import PRETRAINING, PretrainingConfig, from_mapping, resumed, write_toml
 from unseen.training.distributed import Workers
@@ -123,16 +123,15 @@ def _run(
 
 
 def calibrate(graphs: Sequence[NamedGraph], folder: RunFolder, method: ZeroShot, report: Report | None = None) -> None:
-    """Fit probabilities to the held-out questions of all graphs with the best weights, and keep them."""
+    """Fit probabilities to facts hidden from all graphs with the best weights, and keep them."""
     config = folder.config
     assert isinstance(config, PretrainingConfig)  # noqa: S101 - a folder of pre-training
     load_weights(folder.weights_path(), method)
     method.eval()
-    datasets = validation_datasets(graphs, config, config.calibration_queries, sample=1)
 
     def progress(label: str, done: int, total: int) -> None:
         if report is not None:
             report("calibration", {"label": label, "done": done, "total": total})
 
-    found = fit_across(method, datasets, config.calibration_queries, progress=progress)
+    found = fit_across(method, graphs, config.calibration_queries, seed=config.seed, progress=progress)
     write_json(folder.path / "calibration.json", found.to_json())

@@ -44,9 +44,12 @@ class NamedGraph:
         }
 
 
-def open_graphs(sources: Sequence[str | Path]) -> list[NamedGraph]:
-    """The graphs of all sources; two of one name, or one too small to learn from, are errors."""
-    found = [open_graph(source) for source in sources]
+def open_graphs(sources: Sequence[str | Path], *, whole: bool = False) -> list[NamedGraph]:
+    """The graphs of all sources; two of one name, or one too small to learn from, are errors.
+
+    With `whole`, a folder is all of its files: not to learn from, but to know what is true.
+    """
+    found = [open_graph(source, whole=whole) for source in sources]
     names = [one.name for one in found]
     for one in found:
         if names.count(one.name) > 1:
@@ -56,7 +59,7 @@ def open_graphs(sources: Sequence[str | Path]) -> list[NamedGraph]:
     return found
 
 
-def open_graph(source: str | Path) -> NamedGraph:
+def open_graph(source: str | Path, *, whole: bool = False) -> NamedGraph:
     """The graph that one source says."""
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.published import import_dataset
@@ -66,8 +69,8 @@ def open_graph(source: str | Path) -> NamedGraph:
     name = path.name.split(".")[0]
     if str(source) == "countries" and not path.exists():
         path = Path(str(resources.files("unseen.data") / "countries.tsv"))
-    if path.is_dir() and not (path / "manifest.json").exists() and (train := _train_file(path)):
-        return NamedGraph(name, read_graph(train).graph)
+    if path.is_dir() and not (path / "manifest.json").exists() and _part_file(path, "train"):
+        return NamedGraph(name, read_graph(*_part_files(path, whole=whole)).graph)
     if (path / "manifest.json").exists():
         return NamedGraph(name, Dataset.open(path).observed("train"))
     if path.is_dir() or path.suffix in (".npz", ".zip"):
@@ -75,10 +78,16 @@ def open_graph(source: str | Path) -> NamedGraph:
     return NamedGraph(name, read_graph(path).graph)
 
 
-def _train_file(folder: Path) -> Path | None:
-    """The file of a folder that is called train and is a graph."""
-    for path in sorted(folder.glob("train.*")):
+def _part_files(folder: Path, *, whole: bool) -> list[Path]:
+    """The train file of a folder; with `whole` also what was kept apart from it."""
+    parts = ("train", "valid", "test") if whole else ("train",)
+    return [path for part in parts if (path := _part_file(folder, part))]
+
+
+def _part_file(folder: Path, part: str) -> Path | None:
+    """The file of a folder that is called so and is a graph."""
+    for path in sorted(folder.glob(f"{part}.*")):
         bare = path.with_suffix("") if path.suffix == ".gz" else path
-        if bare.suffix in SUFFIXES and bare.stem == "train":
+        if bare.suffix in SUFFIXES and bare.stem == part:
             return path
     return None

@@ -1,0 +1,90 @@
+"""The probabilities of a zero-shot model fitted again, without training: of a run, of a model, or of a copy of one.
+
+```python
+from unseen.training.pretraining.sources import open_graphs
+from unseen.training.recalibrating import recalibrate
+
+recalibrate("default", open_graphs(["facts.tsv"]), output="models/mine")
+```
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unseen.training.calibrating_across import fit_across
+from unseen.training.checkpoint import write_json
+from unseen.training.config import ZeroShotConfig
+from unseen.training.errors import RunFolderError, TrainingError
+from unseen.training.models import ModelFolder, find_model, open_model, shipped_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unseen.methods.calibration import Executing
+    from unseen.methods.query_calibration import QueryCalibration
+    from unseen.training.calibrating_across import Progress
+    from unseen.training.pretraining.sources import NamedGraph
+    from unseen.training.run_folder import RunFolder
+
+QUERIES = 30
+"""Questions a type and graph."""
+
+
+def recalibrate(  # noqa: PLR0913  # the last ones say how, not what
+    name: str | Path,
+    graphs: Sequence[NamedGraph],
+    queries_per_type: int = QUERIES,
+    *,
+    output: str | Path | None = None,
+    device: str = "auto",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> tuple[QueryCalibration, Path]:
+    """Fit probabilities to facts hidden from graphs, and write them into the model's folder or into a copy of it.
+
+    Nothing is written before all is done.
+    """
+    found = find_model(name)
+    path = checked_target(name, found, None if output is None else Path(output))
+    calibration = fit_across(_bare(found, device), graphs, queries_per_type, seed=seed, progress=progress)
+    if calibration.about["fitted"]["true_missing"] == 0:
+        raise TrainingError("no hidden fact gives an answer to any question: ask more of them, or give larger graphs")
+    if path != found.path:
+        _copy(found.path, path, calibration)
+    else:
+        write_json(path / "calibration.json", calibration.to_json())
+    return calibration, path
+
+
+def checked_target(name: str | Path, found: ModelFolder | RunFolder, output: Path | None) -> Path:
+    """The folder to write to; what cannot be is said before hours are spent."""
+    if not isinstance(found.config, ZeroShotConfig):
+        raise RunFolderError("is not a zero-shot model; training fits its probabilities", path=found.path)
+    if output is None:
+        if not Path(name).is_dir() and found.path.parent == shipped_folder():
+            raise RunFolderError("is shipped with the package: say with --output where to put a copy", path=found.path)
+        return found.path
+    if not isinstance(found, ModelFolder):
+        raise RunFolderError("is a run: leave --output out, and export the run afterwards", path=found.path)
+    if output.exists():
+        raise RunFolderError("is there already; name another folder", path=output)
+    return output
+
+
+def _bare(found: ModelFolder | RunFolder, device: str) -> Executing:
+    """The method without the calibration that it has."""
+    from unseen.methods.calibration import Calibrated
+
+    method = open_model(found.path, device=device)
+    return method.method if isinstance(method, Calibrated) else method
+
+
+def _copy(model: Path, path: Path, calibration: QueryCalibration) -> None:
+    """The model under another calibration; its card comes last, as a folder without one is not a model."""
+    path.mkdir(parents=True)
+    shutil.copyfile(model / "weights.safetensors", path / "weights.safetensors")
+    write_json(path / "calibration.json", calibration.to_json())
+    shutil.copyfile(model / "card.json", path / "card.json")
