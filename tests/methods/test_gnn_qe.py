@@ -16,9 +16,9 @@ from unseen.logic.execute import execute
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers
 from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
-from unseen.methods.gnn_qe.edge_following import follow_in_parts
+from unseen.methods.gnn_qe.edge_following import Walks, follow, follow_in_parts
 from unseen.methods.gnn_qe.training_batch import ReadyPlan
-from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
+from unseen.methods.gnn_qe.training_pass import execute_plan, known_answers, visible_edges
 from unseen.methods.gnn_qe.traversal_dropout import traversal_mask
 from unseen.methods.known_facts import KnownFactsProjector, follow_edges
 from unseen.methods.query_loss import adversarial_loss
@@ -66,6 +66,55 @@ def test_the_plan_of_a_batch_gives_what_the_executor_gives() -> None:
     planned = execute_plan(compact, ReadyPlan.of(compact, queries), [None] * 9, method.project_nodes)
     expected = method.answer(graph, queries)[:, compact.entity_of_node]
     assert torch.allclose(planned, expected, atol=1e-6)
+
+
+def test_inner_sets_beside_facts_are_those_of_answering_with_known_facts() -> None:
+    graph, method = random_graph(), model()
+    answering = Answering(known_facts=True, ceiling=0.8, sharpness=3.0)
+    queries = [SHAPES[name].fill(slots) for name, slots in _FILLED.items() if name in ("2p", "3p", "ip")]
+    compact, inner = method.compact(graph), [query.children[0] for query in queries]
+    method.answering = answering
+    sets = method.answer(graph, inner)
+    expected = method.project(graph, sets, torch.tensor([query.relation for query in queries]))
+    plan = ReadyPlan.of(compact, queries)
+    found = execute_plan(compact, plan, [None] * 9, method.project_nodes, answering.beside_facts)
+    assert torch.allclose(found, expected[:, compact.entity_of_node], atol=1e-6)
+
+
+def test_without_known_facts_memberships_are_sharpened_everywhere_or_under_a_negation_only() -> None:
+    graph, one = random_graph(), Project(0, Anchor(9))
+    raw = model().answer(graph, [one])[0]
+    everywhere, below = model(), model()
+    everywhere.answering = Answering(known_facts=False, sharpness=4.0, sharpens_alone=True)
+    below.answering = Answering(known_facts=False, sharpness=4.0)
+    for method, positive in ((everywhere, raw**4), (below, raw)):
+        found = method.answer(graph, [one, Not(one)])
+        assert torch.allclose(found[0], positive, atol=1e-6)
+        assert torch.allclose(found[1], 1 - raw**4, atol=1e-6)
+
+
+def test_hidden_edges_are_not_followed() -> None:
+    graph, method = random_graph(), model()
+    compact = method.compact(graph)
+    sets, relations = torch.ones(2, compact.num_nodes), np.array([0, 3])
+    walks = Walks.of(compact, relations)
+    source, relation, target = compact.canonical_ends
+    visible = torch.rand(len(source), generator=seeded()) < 0.5
+    found = follow(compact, sets, walks, visible)
+    for row, number in enumerate(relations.tolist()):
+        reached = set(target[visible & (relation == number)].tolist())
+        assert set(found[row].nonzero().flatten().tolist()) == reached
+    everything = torch.ones(len(source), dtype=torch.bool)
+    assert torch.equal(follow(compact, sets, walks), follow(compact, sets, walks, everything))
+
+
+def test_known_answers_are_those_of_traversal_where_nothing_is_hidden() -> None:
+    graph, method = random_graph(), model()
+    compact, queries = method.compact(graph), [SHAPES[name].fill(slots) for name, slots in _FILLED.items()]
+    found = known_answers(compact, ReadyPlan.of(compact, queries), [None] * 9)
+    for row, query in zip(found, queries, strict=True):
+        entities = compact.entity_of_node[row > 0].tolist()
+        assert entities == sorted(set(answers(graph, query).tolist()) & set(compact.entity_of_node.tolist()))
 
 
 def test_all_outermost_projections_run_in_one_call_and_inner_ones_level_by_level() -> None:
@@ -255,6 +304,20 @@ class TestLoss:
         positive = -memberships[0, [0, 2]].log().mean()
         negative = -(weights * (1 - memberships[0, [1, 3]]).log()).sum()
         assert float(found[0]) == pytest.approx(float((positive + negative) / 2), rel=1e-6)
+
+    def test_answers_can_weigh_less(self) -> None:
+        memberships, weights = torch.tensor([[0.9, 0.2, 0.6]]), torch.tensor([[0.25, 1.0, 1.0]])
+        found = adversarial_loss(memberships, torch.tensor([0, 2]), 0.5, weights)
+        positive = -(0.25 * memberships[0, 0].log() + memberships[0, 2].log()) / 1.25
+        negative = -(1 - memberships[0, 1]).log()
+        assert float(found[0]) == pytest.approx(float((positive + negative) / 2), rel=1e-5)
+
+    def test_with_every_edge_visible_all_answers_are_known_and_their_weight_says_nothing(self) -> None:
+        graph, queries = random_graph(), [SHAPES[name].fill(slots) for name, slots in _FILLED.items()]
+        known = true_answers(graph, queries)
+        first, second = (model(traversal_dropout=0.0, known_weight=weight) for weight in (1.0, 0.1))
+        losses = [method.losses(method.prepare(graph, queries, known), seeded()) for method in (first, second)]
+        assert torch.allclose(*losses, atol=1e-5)
 
     def test_memberships_of_zero_and_one_give_finite_losses_and_gradients(self) -> None:
         memberships = torch.tensor([[0.0, 1.0, 0.0, 1.0]], requires_grad=True)

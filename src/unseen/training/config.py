@@ -33,6 +33,8 @@ SHARE: Check = ("between 0 and 1", lambda value: 0 <= value <= 1)
 
 TRAINED_TYPES = ("1p", "2p", "3p", "2i", "3i", "2in", "3in", "inp", "pin", "pni")
 """The ten types that the paper trains on; ip, pi, 2u and up are only tested."""
+TYPES = (*TRAINED_TYPES[:5], "pi", "ip", "2u", "up", *TRAINED_TYPES[5:])
+"""All fourteen."""
 SCORERS = ("complex", "distmult", "transe", "rotate")
 
 
@@ -136,6 +138,9 @@ class PretrainingConfig(ZeroShotConfig):
     """Settings of pre-training: those of the zero-shot model, and how worlds are cut out of graphs."""
 
     batch_size: int = setting(32, "Queries in a step, all on one world.", POSITIVE)
+    types: tuple[str, ...] = setting(TYPES, "Types of queries to train on.")
+    inner_facts: bool = setting(True, "Inner sets in training follow visible edges, as answering with known facts.")
+    known_weight: float = setting(0.1, "Weight of an answer that visible edges give; 1 is the paper's.", SHARE)
     schedule: str = setting(
         "cosine", "How it falls to zero: constant, linear, cosine.", one_of("constant", "linear", "cosine")
     )
@@ -149,13 +154,13 @@ class PretrainingConfig(ZeroShotConfig):
     )
     worlds_at_once: int = setting(4, "Worlds that take turns, step by step.", POSITIVE)
     steps_per_world: int = setting(32, "Steps in each world before it is replaced.", POSITIVE)
-    smallest_world: int = setting(2_000, "Edges of the smallest worlds, about.", POSITIVE)
-    largest_world: int = setting(100_000, "Edges of the largest worlds.", POSITIVE)
+    smallest_world: int = setting(5_000, "Edges of the smallest worlds, about.", POSITIVE)
+    largest_world: int = setting(300_000, "Edges of the largest worlds.", POSITIVE)
     queries_per_type: int = setting(400, "Most queries of a type that a world is asked.", POSITIVE)
     whole_worlds: float = setting(0.3, "Share of the worlds in which no edge is hidden beforehand.", SHARE)
     hidden_share: float = setting(0.4, "In the others, the largest share of all edges that is hidden.", SHARE)
     growing_worlds: float = setting(
-        0.0, "Of these worlds, the share in which only edges of new entities are hidden.", SHARE
+        0.6, "Of these worlds, the share in which only edges of new entities are hidden.", SHARE
     )
     rare_relations: float = setting(0.3, "And the largest share of relations that keep a handful of edges.", SHARE)
     made_up_relations: float = setting(

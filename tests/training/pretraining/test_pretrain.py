@@ -136,3 +136,21 @@ def test_the_command_takes_graphs_one_after_the_other(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["pretrain", "--graphs", *graphs, "-o", str(tmp_path / "run"), *flags])
     assert result.exit_code == 0, result.output
     assert [graph["name"] for graph in RunFolder.open(tmp_path / "run").origin["graphs"]] == ["first", "second"]
+
+
+def test_it_can_begin_with_another_model_which_stays_the_best_until_surpassed(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "second"
+    outcome = pretrain(small_graphs(), path, SETTINGS | {"steps": 2}, start=whole)
+    assert outcome.reason == "finished"
+    folder = RunFolder.open(path)
+    assert same(read_tensors(folder.start_path), read_tensors(whole / "best.safetensors"))
+    assert folder.origin["start"] == str(whole)
+    first = next(event for event in folder.metrics() if event["event"] == "validation")
+    assert first["step"] == 0
+    assert outcome.progress.best_score >= first["score"]
+
+
+def test_a_start_of_another_shape_is_refused(whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the model to begin with has"):
+        pretrain(small_graphs(), tmp_path / "run", SETTINGS | {"dim": SETTINGS["dim"] + 1}, start=whole)
+    assert not (tmp_path / "run").exists()
