@@ -11,31 +11,36 @@ and beside them stand those of the edge-type heuristic on the same questions and
     python benchmarks/transfer.py data/fb237_v1:data/fb237_v1_ind --observe train --models default
 
 A folder may be a dataset that `unseen split --given` has made. `--keep DIR` keeps the datasets with their questions in
-DIR, one folder each, and takes what is there already; without any FOLDER all of DIR is measured.
+DIR, one folder each (TRAINING_to_INFERENCE where there are two graphs), and takes what is there already if it is of the
+same files and shows the same at test; without any FOLDER all of DIR is measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from unseen.api import check_memory
 from unseen.benchmark.dataset import Dataset
 from unseen.benchmark.given_files import given_files
-from unseen.benchmark.given_split import OBSERVE, given_split
+from unseen.benchmark.given_split import OBSERVE, given_split, observed_by_default
 from unseen.benchmark.sampling.sample import SampleOptions
 from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
-from unseen.errors import UnseenError
+from unseen.errors import DatasetError, UnseenError
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.results import METRICS, RankMetrics, Result
 from unseen.logic.shapes import SHAPES
 from unseen.methods.edge_type import EdgeType
 from unseen.training.models import ModelFolder, find_model, open_model
+from unseen.training.run_folder import RunFolder
 
 BASELINE = "edge-type"
 SEED = 0
@@ -46,16 +51,41 @@ def show(**values: Any) -> None:
     print(json.dumps(values), flush=True)
 
 
-def opened(source: str, observe: str | None) -> Dataset:
-    """The dataset of a folder, or of two as TRAINING:INFERENCE."""
+def name_of(source: str) -> str:
+    """The name of a source's dataset: that of its folder, or of both as TRAINING_to_INFERENCE."""
+    return "_to_".join(Path(folder).resolve().name for folder in source.split(":", 1) if folder)
+
+
+def about(source: str, observe: str | None) -> dict[str, Any]:
+    """What makes a source's dataset the one that it is: its files by their checksums, and what is observed at test."""
     training, _, inference = source.partition(":")
     if (Path(training) / "manifest.json").is_file():
-        return Dataset.open(training)
-    found = given_split(given_files([training], [inference] if inference else []), observe)
+        manifest = Dataset.open(training, verify=False).manifest
+        sources = manifest.get("sources") or checksums([Path(training) / "manifest.json"])
+        return {"sources": sources, "observe": manifest.get("observe")}
+    files = given_files([training], [inference] if inference else [])
+    return {"sources": checksums(files.paths), "observe": observe or observed_by_default(files)}
+
+
+def checksums(paths: list[Path]) -> list[list[str]]:
+    """The names of files and what is in them; folders may lie elsewhere on another machine."""
+    found = []
+    for path in paths:
+        with path.open("rb") as stream:
+            found.append([path.name, hashlib.file_digest(stream, "sha256").hexdigest()])
+    return found
+
+
+def opened(source: str, wanted: dict[str, Any]) -> Dataset:
+    """The dataset of a folder, or of two as TRAINING:INFERENCE, that says what it is made of."""
+    training, _, inference = source.partition(":")
+    if (Path(training) / "manifest.json").is_file():
+        dataset = Dataset.open(training)
+        return replace(dataset, manifest={**dataset.manifest, **wanted})
+    found = given_split(given_files([training], [inference] if inference else []), wanted["observe"])
     for remark in found.remarks:
         show(graph=source, remark=remark)
-    about = {"kind": found.kind, "observe": found.observe}
-    return Dataset(Path(training).resolve().name, found.split, manifest=about)
+    return Dataset(name_of(source), found.split, manifest={"kind": found.kind, **wanted})
 
 
 def with_questions(dataset: Dataset, count: int, threads: int | None) -> Dataset:
@@ -71,13 +101,15 @@ def with_questions(dataset: Dataset, count: int, threads: int | None) -> Dataset
     return sampled.with_queries(sampled.tables, {}, count=count)
 
 
-def is_kept(folder: Path, options: argparse.Namespace) -> bool:
-    """Whether a folder holds what would be made anew: enough questions, and the graph that is wanted at test."""
+def is_kept(folder: Path, wanted: dict[str, Any], count: int) -> bool:
+    """Whether a folder holds what would be made anew; one with another source's dataset is refused, not replaced."""
     if not (folder / "manifest.json").is_file():
         return False
     manifest = Dataset.open(folder, verify=False).manifest
-    as_wanted = options.observe in (None, manifest.get("observe"))
-    return as_wanted and manifest.get("count", 0) >= options.count
+    if manifest.get("sources", wanted["sources"]) != wanted["sources"]:
+        raise DatasetError("is kept from other files of that name: remove it, or --keep these elsewhere", path=folder)
+    as_wanted = all(manifest.get(key) == value for key, value in wanted.items())
+    return as_wanted and manifest.get("count", 0) >= count
 
 
 def prepared(sources: list[str], options: argparse.Namespace) -> list[Dataset]:
@@ -86,12 +118,12 @@ def prepared(sources: list[str], options: argparse.Namespace) -> list[Dataset]:
         return [Dataset.open(path.parent) for path in sorted(Path(options.keep).glob("*/manifest.json"))]
     found = []
     for source in sources:
-        kept = options.keep and Path(options.keep) / Path(source.partition(":")[0]).resolve().name
-        if kept and is_kept(kept, options):
+        kept, wanted = options.keep and Path(options.keep) / name_of(source), about(source, options.observe)
+        if kept and is_kept(kept, wanted, options.count):
             found.append(Dataset.open(kept))
             continue
         start = time.perf_counter()
-        dataset = with_questions(opened(source, options.observe), options.count, options.threads)
+        dataset = with_questions(opened(source, wanted), options.count, options.threads)
         if kept:
             dataset.save(kept)
         found.append(dataset)
@@ -105,9 +137,10 @@ def measured(method: Any, dataset: Dataset, options: argparse.Namespace) -> tupl
     types = tuple(name for name in options.types or SHAPES if len(dataset.tables["test"].get(name, ())))
     chosen: dict[str, Any] = {"seed": SEED, "batch_size": options.batch_size}
     links = evaluate(method, dataset, "test", Options((), options.links or None, links=True, **chosen)).links
-    asked = Options(types if options.count else (), options.count or None, **chosen)
-    result = evaluate(method, dataset, "test", asked)
-    return Result(result.method, dataset.name, "test", result.types, links=links), time.perf_counter() - start
+    asked = {}
+    if types and options.count:
+        asked = evaluate(method, dataset, "test", Options(types, options.count, **chosen)).types
+    return Result(type(method).__name__, dataset.name, "test", asked, links=links), time.perf_counter() - start
 
 
 def report(model: str, known_facts: bool, found: tuple[Result, float], baseline: Result, dataset: Dataset) -> None:
@@ -121,7 +154,7 @@ def report(model: str, known_facts: bool, found: tuple[Result, float], baseline:
         graph=dataset.name,
         observe=dataset.manifest.get("observe"),
         entities=len(graph.connected_entities),
-        relations=graph.num_relations,
+        relations=len(np.unique(graph.relations)),
         observed_triples=graph.num_triples,
         model=model,
         learned_from=learned_from(model),
@@ -146,13 +179,34 @@ def report(model: str, known_facts: bool, found: tuple[Result, float], baseline:
     )
 
 
-def learned_from(model: str) -> list[str]:
-    """The names of the graphs that a model has seen the training triples of: on these it is not tried zero-shot."""
+def learned_from(model: str, met: tuple[Path, ...] = ()) -> list[str]:
+    """The names of the graphs that a model, or one that it began with, has seen: on these it is not tried zero-shot.
+
+    A beginning that cannot be found here, or has been replaced by the model itself, is named in their place.
+    """
     found = find_model(model)
+    names, start = own_data(found)
+    earlier = [] if start is None else begun_with(start, (*met, found.path.resolve()))
+    return list(dict.fromkeys(names + earlier))
+
+
+def begun_with(start: str, met: tuple[Path, ...]) -> list[str]:
+    """What the model that another one began with has learned from, if it is there still."""
+    try:
+        is_other = find_model(start).path.resolve() not in met
+    except UnseenError:
+        is_other = False
+    return learned_from(start, met) if is_other else [f"what {start} had learned from"]
+
+
+def own_data(found: ModelFolder | RunFolder) -> tuple[list[str], str | None]:
+    """The names of the graphs that a model has learned from itself, and the model that it began with."""
     if isinstance(found, ModelFolder):
-        return [str(graph.get("name")) for graph in found.card["data"]]
-    graphs = found.origin.get("graphs") or [{"name": found.origin.get("dataset")}]
-    return [str(graph.get("name")) for graph in graphs]
+        graphs, start = found.card["data"], found.card.get("start")
+    else:
+        graphs, start = found.origin.get("graphs"), found.origin.get("start")
+        graphs = graphs or [{"name": found.origin.get("dataset")}]
+    return [str(graph.get("name")) for graph in graphs], start
 
 
 def numbers(metrics: RankMetrics) -> dict[str, float]:

@@ -92,6 +92,39 @@ def test_names_of_files_say_which_graph_they_belong_to(tmp_path: Path) -> None:
     assert triples(named.complete("test")) == triples(found.complete("test"))
 
 
+def test_an_inference_file_without_a_role_is_what_is_observed_of_that_graph(tmp_path: Path) -> None:
+    shared = written(
+        tmp_path / "shared",
+        train_graph=TRAIN,
+        inference_graph=OTHER_TRAIN,
+        val_graph=OTHER_VALID,
+        test_graph=OTHER_TEST,
+    )
+    found = dataset(shared)
+    assert triples(found.observed("train")) == lines(TRAIN)
+    assert triples(found.observed("valid")) == triples(found.observed("test")) == lines(OTHER_TRAIN)
+    assert triples(found.complete("valid")) == lines(OTHER_TRAIN, OTHER_VALID)
+    assert triples(found.complete("test")) == lines(OTHER_TRAIN, OTHER_VALID, OTHER_TEST)
+    own = {"inference_validation": OTHER_VALID, "inference_test": OTHER_TEST}
+    named = dataset(written(tmp_path / "own", train=TRAIN, inference=OTHER_TRAIN, **own))
+    for side in ("train", "valid", "test"):
+        assert triples(named.observed(side)) == triples(found.observed(side))
+        assert triples(named.complete(side)) == triples(found.complete(side))
+
+
+def test_lists_of_names_are_no_inference_graph(tmp_path: Path) -> None:
+    found = dataset(written(tmp_path, train=TRAIN, valid=VALID, test=TEST, entities_ind="x\ny\n"))
+    assert triples(found.complete("test")) == lines(TRAIN, VALID, TEST)
+
+
+def test_only_the_ends_that_say_a_format_are_no_part_of_a_name(tmp_path: Path) -> None:
+    texts = {"fb.train": TRAIN, "fb.v1.valid": VALID}
+    folder = written(tmp_path, **texts)
+    (folder / "FB.Test.TXT.GZ").write_bytes(gzip.compress(TEST.encode()))
+    found = dataset(folder)
+    assert triples(found.complete("test")) == lines(TRAIN, VALID, TEST)
+
+
 def test_files_of_any_name_and_format_go_by_their_order(tmp_path: Path) -> None:
     (tmp_path / "one.tsv.gz").write_bytes(gzip.compress(TRAIN.replace(" ", "\t").encode()))
     (tmp_path / "two.csv").write_text("tail,relation,head\nc,r,a\n")
@@ -133,7 +166,10 @@ def test_an_inference_graph_with_old_entities_is_remarked(tmp_path: Path) -> Non
         ({"train": TRAIN, "valid": VALID, "test": TRAIN}, "nothing is left to predict"),
         ({"train": TRAIN, "valid": VALID, "test": OTHER_TEST}, "--inference"),
         ({"train_a": TRAIN, "train_b": TRAIN, "test": TEST}, "train_a.txt, train_b.txt"),
-        ({"facts": TRAIN}, "name them"),
+        ({"facts": TRAIN}, r"\(passed over: facts.txt\): name them"),
+        ({"facts": TRAIN, "valid": VALID, "test": TEST}, r"no file called train .*\(passed over: facts.txt\)"),
+        ({"train": TRAIN, "queries": TEST}, r"no file of test triples \(passed over: queries.txt\)"),
+        ({"train2id": "1\n0 1 0\n", "test2id": "1\n0 1 0\n"}, "train2id.txt: .* head, tail, relation"),
     ],
 )
 def test_a_folder_that_is_no_split_is_refused(tmp_path: Path, files: dict[str, str], message: str) -> None:
@@ -149,10 +185,14 @@ def test_files_that_make_no_split_are_refused(tmp_path: Path) -> None:
         ((test, valid, train), "wrong order"),
         ((train, valid, test, train), "a given split is"),
         ((folder, test), "is a folder among"),
-        ((train,), "no file of test"),
+        ((train,), "no file of test triples: name"),
+        ((folder / "missing",), "there is no such file or folder"),
+        ((train, folder / "missing.txt", test), "missing.txt: there is no such"),
     ):
         with pytest.raises(DatasetError, match=message):
             given_files(sources)
+    with pytest.raises(DatasetError, match="missing: there is no such"):
+        given_files([train], [folder / "missing"])
     with pytest.raises(DatasetError, match="not everything"):
         given_split(given_files([folder]), "everything")
 

@@ -61,7 +61,7 @@ def test_the_same_sample_gives_the_same_numbers(folder: Path) -> None:
 
 
 def test_links_are_measured_alone_or_beside_the_types(folder: Path, tmp_path: Path) -> None:
-    shown = run("evaluate", "edge-type", folder, "--types", "links", "--full")
+    shown = run("evaluate", "edge-type", folder, "--types", "links")
     assert all(word in shown for word in ("both", "tails", "heads", "triples"))
     assert "avg_p" not in shown
     target = tmp_path / "links.json"
@@ -71,6 +71,16 @@ def test_links_are_measured_alone_or_beside_the_types(folder: Path, tmp_path: Pa
     assert (value["links"]["answers"], value["links"]["directions"]["heads"]["answers"]) == (10, 5)
     run("report", target, "-o", tmp_path / "report", "--no-figures")
     assert "| tails | 5 |" in (tmp_path / "report" / "links.md").read_text("utf-8")
+
+
+def test_types_that_leave_nothing_of_what_was_asked_are_refused(folder: Path) -> None:
+    for option in ("--strata", "--training-queries", "--probabilities", "--full"):
+        with pytest.raises(EvaluationError, match=r"links alone have no .*all,links"):
+            run("evaluate", "edge-type", folder, "--types", "links", option)
+    for types in (",", " ", ""):
+        result = CliRunner().invoke(app, ["evaluate", "edge-type", str(folder), "--types", types])
+        assert result.exit_code == 2
+        assert "names no query type" in result.output
 
 
 def test_a_graph_too_large_for_the_model_is_refused_with_what_would_work(

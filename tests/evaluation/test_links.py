@@ -87,6 +87,18 @@ def test_links_and_queries_can_be_measured_together(dataset: Dataset) -> None:
     assert evaluate(Noise(), dataset, "test", Options(types=("1p",), limit=5)).links is None
 
 
+def test_what_only_questions_have_is_not_asked_of_links_alone(dataset: Dataset) -> None:
+    with pytest.raises(EvaluationError, match=r"no strata, probabilities.*all,links"):
+        Options(types=(), links=True, strata=True, probabilities=True)
+    with pytest.raises(EvaluationError, match="no training queries"):
+        Options(types=(), links=True, training_queries=True)
+    with pytest.raises(EvaluationError, match="nothing is asked for"):
+        Options(types=())
+    beside = evaluate(Noise(), dataset, "test", Options(types=("1p",), links=True, strata=True, limit=5))
+    assert beside.links is not None
+    assert beside.types["1p"].strata
+
+
 def test_without_anything_hidden_there_are_no_links(dataset: Dataset) -> None:
     with pytest.raises(EvaluationError, match="nothing is hidden in the train split"):
         evaluate(Noise(), dataset, "train", Options(types=(), links=True))

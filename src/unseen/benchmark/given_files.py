@@ -5,9 +5,11 @@
 | three files | training, validation and test triples, in this order; two: training and test |
 | a folder | its files by the words in their names: `train`, `valid` (`val`, `dev`), `test` |
 | a folder where some of the names also say `ind` (`inference`), or one is `msg` | those are the inference graph |
+| of these one that says no part, as `inference.txt` or `inference_graph.txt` | what is observed of that graph |
 | a folder of two folders, one of which says `ind` | the training graph and the inference graph |
 
-Files of one folder that are no graphs, or say none of these words, are not looked at.
+Files of one folder that are no graphs, or say none of these words, are not looked at. Files of numbers as OpenKE writes
+them (`train2id.txt`) are refused: their columns are head, tail, relation.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unseen.errors import DatasetError
-from unseen.graph.files.formats import SUFFIXES
+from unseen.graph.files.formats import SUFFIXES, is_compressed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,9 @@ ROLES |= {"test": "test"}
 INFERENCE = {"ind", "inference", "inductive", "msg"}
 """Words by which a file or folder belongs to the graph that a model meets after training."""
 ORDER = ("train", "valid", "test")
+LISTS = {"entity", "entities", "relation", "relations", "id", "ids", "names", "labels", "types"}
+"""Words of files that list or describe what a graph has, and are no triples unless they say which."""
+NAMED_IN_ERRORS = 5
 
 
 @dataclass(frozen=True)
@@ -60,17 +65,28 @@ class GivenFiles:
 def given_files(given: Sequence[str | Path], inference: Sequence[str | Path] = ()) -> GivenFiles:
     """The files that make a split; what cannot make one is refused with what is missing."""
     sources, others = [Path(source) for source in given], [Path(source) for source in inference]
+    for source in (*sources, *others):
+        if not source.exists():
+            raise DatasetError("there is no such file or folder", path=source)
     files = _found(sources, others)
+    for path in files.paths:
+        _check_file(path, files.paths)
     asked = files.training if files.inference is None else files.inference
     if asked.test is None:
         which = "graph to ask on" if files.inference is not None else "split"
-        raise DatasetError(
-            f"this {which} has no file of test triples: name training, validation and test files", path=asked.train
-        )
-    for path in files.paths:
-        if files.paths.count(path) > 1:
-            raise DatasetError("is given twice: each part of a split is a file of its own", path=path)
+        beside = "" if asked.train in (*sources, *others) else _passed_over(asked.train.parent)
+        problem = f"this {which} has no file of test triples{beside}"
+        raise DatasetError(f"{problem}: name training, validation and test files", path=asked.train)
     return files
+
+
+def _check_file(path: Path, paths: list[Path]) -> None:
+    """Refuse a file that stands for two parts, or whose columns stand in another order than they would be read in."""
+    if paths.count(path) > 1:
+        raise DatasetError("is given twice: each part of a split is a file of its own", path=path)
+    if _stem(path).endswith("2id"):
+        problem = "is named as OpenKE names its files: a line with a count, then head, tail, relation"
+        raise DatasetError(f"{problem}. Write head, relation, tail without the count, under another name", path=path)
 
 
 def _found(sources: list[Path], others: list[Path]) -> GivenFiles:
@@ -131,7 +147,8 @@ def _two_folders(folder: Path) -> GivenFiles:
     inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and _graph_files(path)]
     marked = [path for path in inside if _words(path) & INFERENCE]
     if len(inside) != 2 or len(marked) != 1:
-        raise DatasetError("has no files called train, valid and test that could be a graph: name them", path=folder)
+        problem = f"has no files called train, valid and test that could be a graph{_passed_over(folder)}"
+        raise DatasetError(f"{problem}: name them", path=folder)
     training = next(path for path in inside if path not in marked)
     return GivenFiles(_of_folder(training, _graph_files(training)), _of_folder(marked[0], _graph_files(marked[0])))
 
@@ -149,7 +166,8 @@ def _of_folder(folder: Path, files: list[Path]) -> Parts:
         if chosen:
             found[role] = chosen[0]
     if "train" not in found:
-        raise DatasetError("has no file called train that could be a graph: name the files one by one", path=folder)
+        problem = f"has no file called train that could be a graph{_passed_over(folder)}"
+        raise DatasetError(f"{problem}: name the files one by one", path=folder)
     return Parts(found["train"], found.get("valid"), found.get("test"))
 
 
@@ -158,14 +176,26 @@ def _graph_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.iterdir()) if path.is_file() and _is_table(path) and _role(path)]
 
 
+def _passed_over(folder: Path) -> str:
+    """The names of files that say no part of a split, for errors; nothing if there are none."""
+    looked_at = _graph_files(folder)
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
+    names = [path.name for path in files if path not in looked_at]
+    more = ", …" if len(names) > NAMED_IN_ERRORS else ""
+    return f" (passed over: {', '.join(names[:NAMED_IN_ERRORS])}{more})" if names else ""
+
+
 def _is_table(path: Path) -> bool:
-    bare = path.with_suffix("") if path.suffix == ".gz" else path
-    return bare.suffix in SUFFIXES and bare.suffix != ".zip"
+    suffix = _uncompressed(path).suffix.lower()
+    return suffix in SUFFIXES and suffix != ".zip"
 
 
 def _role(path: Path) -> str | None:
     """The part that a file is by its name; none if its words say none or several."""
-    found = {ROLES[word] for word in _words(path) if word in ROLES}
+    words = _words(path)
+    found = {ROLES[word] for word in words if word in ROLES}
+    if not found and words & INFERENCE and not words & LISTS:
+        return "train"
     return found.pop() if len(found) == 1 else None
 
 
@@ -174,4 +204,10 @@ def _words(path: Path) -> set[str]:
 
 
 def _stem(path: Path) -> str:
-    return path.name.split(".")[0].lower() if path.suffix else path.name.lower()
+    """The name in small letters without the endings that say its format; other dots are part of it."""
+    bare = _uncompressed(path)
+    return (bare.stem if bare.suffix.lower() in SUFFIXES else bare.name).lower()
+
+
+def _uncompressed(path: Path) -> Path:
+    return path.with_suffix("") if is_compressed(path) else path

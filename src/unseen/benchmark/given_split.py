@@ -70,7 +70,7 @@ def given_split(
     progress: Callable[[int, int], None] | None = None,
 ) -> GivenSplit:
     """The split that the files are; unless said, one graph shows `train+valid` at test, an inference graph `train`."""
-    chosen = observe or (TRAIN_AND_VALID if files.inference is None else TRAIN)
+    chosen = observe or observed_by_default(files)
     if chosen not in OBSERVE:
         raise DatasetError(f"test can observe {' or '.join(OBSERVE)}, not {chosen}", path=files.training.train)
     whole = read_graph(*files.paths, literals=literals, skip_errors=skip_errors, progress=progress).graph
@@ -85,6 +85,11 @@ def given_split(
         remarks += _shared(training, inference)
     remarks += _unseen(split, files)
     return GivenSplit(split, "disjoint" if split.disjoint else "transductive", chosen, tuple(remarks))
+
+
+def observed_by_default(files: GivenFiles) -> str:
+    """What test sees unless it is said: as complex questions do in one graph, as link prediction does in another."""
+    return TRAIN_AND_VALID if files.inference is None else TRAIN
 
 
 def _edges(path: Path, vocabulary: Vocabulary, literals: bool, skip_errors: bool) -> Edges:

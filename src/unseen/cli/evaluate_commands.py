@@ -88,8 +88,8 @@ def evaluate(
     extras = (strata or full, training_queries or full, probabilities or full, links)
     if json_file not in (None, Path("-")):
         check_target(json_file)
-    answerer = open_method(method)
-    result = _measured(method, answerer, path, split, Options(names, limit, seed, batch_size, *extras))
+    options = Options(names, limit, seed, batch_size, *extras)
+    result = _measured(method, open_method(method), path, split, options)
     if json_file is not None:
         _write(result, json_file)
     if json_file != Path("-"):
@@ -98,7 +98,10 @@ def evaluate(
 
 def _chosen_types(types: str | None) -> tuple[tuple[str, ...] | None, bool]:
     """The query types (None is all of them), and whether links are asked for too."""
-    names = tuple(name.strip() for name in types.split(",") if name.strip()) if types else ("all",)
+    names = ("all",) if types is None else tuple(name.strip() for name in types.split(",") if name.strip())
+    if not names:
+        problem = "names no query type: say some, such as 1p,2p, or `all`, `links`, `all,links`"
+        raise typer.BadParameter(problem, param_hint="--types")
     asked = tuple(name for name in names if name not in ("all", "links"))
     return (None if "all" in names else asked), "links" in names
 

@@ -61,7 +61,7 @@ STREAMED_FROM, STREAMED_QUERIES = 200_000, 256
 
 @dataclass(frozen=True)
 class Options:
-    """What to measure, and on how many queries."""
+    """What to measure, and on how many queries; refused if it is nothing, or if what is asked for has no queries."""
 
     types: tuple[str, ...] | None = None
     """Names of the shapes; all that the dataset has by default, none if empty."""
@@ -79,6 +79,17 @@ class Options:
     """Numbers of answers and calibration."""
     links: bool = False
     """Link prediction: every hidden triple from both of its ends."""
+
+    def __post_init__(self) -> None:
+        if self.types != ():
+            return
+        if not self.links:
+            raise EvaluationError("nothing is asked for: name query types, or links")
+        extras = {"strata": self.strata, "training queries": self.training_queries, "probabilities": self.probabilities}
+        asked = ", ".join(name for name, is_asked in extras.items() if is_asked)
+        if asked:
+            problem = f"links alone have no {asked}: these are measured on questions"
+            raise EvaluationError(f"{problem}. Name query types too, such as `--types all,links`")
 
 
 def evaluate(
