@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from unseen.cli.reproduce_display import grid_display
 from unseen.reproduction.clock import Clock, TimeOver
 from unseen.reproduction.grid import Cell, Task
 from unseen.reproduction.locks import device_held, tried, waited_for
@@ -111,6 +112,12 @@ def test_who_waits_for_the_device_keeps_nobody_from_its_method(tmp_path: Path) -
         runner = CellRunner(workspace, Clock(5 / 60, lambda: float(next(seconds))), tell)
         runner.run(Task(175, "edge-type", ("time",), alone=True))
     assert looked == [True]
+
+
+def test_the_display_says_that_a_cell_waits(capsys: pytest.CaptureFixture[str]) -> None:
+    with grid_display(cells=2, done=1) as tell:
+        tell(Cell(175, "edge-type", "time"), "waiting", {})
+    assert "175/edge-type/time: waits until other commands leave the device to it" in capsys.readouterr().err
 
 
 def test_other_tasks_run_where_one_is_passed_over_and_not_all_is_at_its_end(tmp_path: Path) -> None:
