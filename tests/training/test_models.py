@@ -24,7 +24,7 @@ from unseen.methods.zero_shot import Architecture, ZeroShot, footprint
 from unseen.training import models
 from unseen.training.checkpoint import read_json, read_tensors, save_weights
 from unseen.training.errors import ConfigError, RunFolderError
-from unseen.training.models import default_model, export_model, open_model, shipped_models, weights_and_shape
+from unseen.training.models import default_model, export_model, open_model, shipped_models, weights_and_settings
 from unseen.training.pretraining.session import pretrain
 from unseen.training.run_folder import RunFolder
 from unseen.training.session import train
@@ -201,7 +201,7 @@ class TestFineTuning:
         still = TUNING | {"learning_rate": 1e-12}
         outcome = train("zero-shot", DATASET, tmp_path / "run", still, start=run.path)
         assert outcome.progress.best_step == 0
-        start, best = weights_and_shape(run.path)[0], read_tensors(tmp_path / "run" / "best.safetensors")
+        start, best = weights_and_settings(run.path)[0], read_tensors(tmp_path / "run" / "best.safetensors")
         assert all(torch.equal(start[name], best[name]) for name in start)
 
     def test_slices_end_with_the_same_weights(self, run: RunFolder, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ How often an entity of a given membership is an answer differs from graph to gra
 how often the first, second, ... prediction comes true, and how the number of missing answers goes with the number of
 known ones. For an entity of membership m that is not known to be an answer, of a query with K known answers:
 
-    x = logit(m / c)                      c is the largest membership that a prediction can have (`ceiling_of`)
+    x = logit of the 16th root of m / c   c is the largest membership that a prediction can have (`ceiling_of`)
     r = log(1 + above)                    above is the number of other such entities above it (`methods.soft_rank`)
     s = log(1 + above / (1 + K))
     p = sigmoid(a x - b r - d s + e),     e = e0 + e1 log(1 + K) + e2 (the largest x)
@@ -42,6 +42,7 @@ Weights = Mapping[str, float]
 VERSION = 2
 DEEPEST = 3
 """Deeper queries count as so deep."""
+ROOT = 16
 LEAST_SLOPE = 1e-3
 TIE_BREAKER = 1e-6
 """How much of the membership itself goes into a probability, so that rounding never makes two entities equal."""
@@ -86,7 +87,7 @@ class QueryCalibration:
     def probabilities(
         self, graph: KnowledgeGraph, query: Query, memberships: Float[Tensor, " entity"]
     ) -> Float[Tensor, " entity"]:
-        """The probability of each entity of the graph; of those that no edge touches, by their membership alone."""
+        """The probability of each entity of the graph; those that no edge touches stand among the others."""
         is_known, is_rival = answer_masks(graph, query, memberships.device)
         x = scaled_logits(memberships, ceiling_of(query, self.ceiling))
         features = query_features(query, int(is_known.sum()), x[is_rival])
@@ -138,8 +139,12 @@ def query_features(query: Query, known: int, predicted: Float[Tensor, " entity"]
 
 
 def scaled_logits(memberships: Float[Tensor, "*shape"], ceiling: float) -> Float[Tensor, "*shape"]:
-    """logit(m / c), finite on the whole of [0, 1]; the network's own logit where it made a single projection."""
-    return logit((memberships.double() / ceiling).clamp(max=1))
+    """The logit of a root of m / c, finite on the whole of [0, 1].
+
+    Predictions count to a high power (`gnn_qe.neural_projector.Answering`); the root makes numbers of them again that
+    lie apart. After a single projection it is about the network's own logit.
+    """
+    return logit((memberships.double() / ceiling).clamp(max=1) ** (1 / ROOT))
 
 
 def predicted_values(

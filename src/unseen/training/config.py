@@ -110,7 +110,9 @@ class GnnQeConfig(TrainingConfig):
     temperature: float = setting(0.1, "Of the weights of negatives; small means that only the hardest count.", POSITIVE)
     ceiling: float = setting(0.9, "Answering: the largest membership of what no observed edge supports.", SHARE)
     sharpness: float = setting(
-        16.0, "Answering: beside known facts predictions count to this power; without, those under a not.", POSITIVE
+        16.0,
+        "Answering: predictions count to this power; without known facts or --inner-facts, those under a not.",
+        POSITIVE,
     )
     inner_facts: bool = setting(False, "Inner sets in training follow visible edges, as answering with known facts.")
     known_weight: float = setting(1.0, "Weight of an answer that visible edges give; 1 is the paper's.", SHARE)
@@ -264,10 +266,12 @@ RUNS: dict[str, type[TrainingConfig]] = CONFIGS | {PRETRAINING: PretrainingConfi
 FIXED = (
     *("layers", "relation_layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
     *("worlds_at_once", "steps_per_world", "smallest_world", "largest_world", "queries_per_type", "held_out"),
-    *("whole_worlds", "hidden_share", "rare_relations"),
+    *("whole_worlds", "hidden_share", "rare_relations", "growing_worlds", "made_up_relations"),
     *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer", "hidden_layers", "margin"),
 )
 """What cannot change when a run is resumed."""
+BEFORE = {"inner_facts": False, "known_weight": 1.0, "growing_worlds": 0.0, "made_up_relations": 0.0}
+"""What was so before there was a setting of that name: runs whose file does not have it were made with these."""
 
 
 def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "the settings") -> Config:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 2_000_000
 SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message")
 """The settings that weights belong to."""
-SETTINGS = (*SHAPE, "ceiling", "sharpness", "inner_facts")
+WAYS = ("ceiling", "sharpness", "inner_facts", "known_weight")
+"""How a model answers and has learned: what it goes on with unless told otherwise."""
+SETTINGS = (*SHAPE, *WAYS)
 DEFAULT = "default"
 """The shipped model of that name is the one to take where none is named."""
 FACTS = ("data", "steps", "seed", "commit", "metrics", "licence")
@@ -132,15 +134,18 @@ def _opened(path: Path, _files: tuple[tuple[str, int], ...]) -> Executing:
     return open_model(path)
 
 
-def weights_and_shape(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The weights of a zero-shot model, in float32, and the settings that they belong to."""
+def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The weights of a zero-shot model, in float32, and the settings that they belong to.
+
+    Those of `SHAPE` cannot be others; those of `WAYS` are what the model answers and has learned with.
+    """
     found = find_model(name)
     path = found.path / "weights.safetensors" if isinstance(found, ModelFolder) else found.weights_path()
     config = found.config
     if not isinstance(config, ZeroShotConfig):
         raise RunFolderError("is not a zero-shot model: its weights belong to relations by name", path=found.path)
     settings = asdict(config)
-    return {key: tensor.float() for key, tensor in read_tensors(path).items()}, {key: settings[key] for key in SHAPE}
+    return {key: tensor.float() for key, tensor in read_tensors(path).items()}, {key: settings[key] for key in SETTINGS}
 
 
 def export_model(
@@ -158,7 +163,7 @@ def export_model(
     """
     if (path / "card.json").exists():
         raise RunFolderError("is a model already; name another folder", path=path)
-    weights, _ = weights_and_shape(run.path)
+    weights, _ = weights_and_settings(run.path)
     path.mkdir(parents=True, exist_ok=True)
     small = _small(weights)
     write_tensors(path / "weights.safetensors", small)

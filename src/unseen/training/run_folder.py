@@ -19,7 +19,7 @@ import json
 import platform
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.graph.files.atomic_file import replacing
 from unseen.training.checkpoint import load_weights, read_json, write_json
-from unseen.training.config import RUNS, TrainingConfig, from_mapping, read_toml, write_toml
+from unseen.training.config import BEFORE, RUNS, TrainingConfig, from_mapping, read_toml, write_toml
 from unseen.training.errors import RunFolderError
 
 if TYPE_CHECKING:
@@ -98,8 +98,17 @@ class RunFolder:
     @property
     def config(self) -> TrainingConfig:
         """The settings as run."""
-        path = self.path / "config.toml"
-        return from_mapping(RUNS[self.method], read_toml(path), str(path))
+        path, kind = self.path / "config.toml", RUNS[self.method]
+        known = {each.name for each in fields(kind)}
+        before = {name: value for name, value in BEFORE.items() if name in known}
+        return from_mapping(kind, before | read_toml(path), str(path))
+
+    def check_start(self, start: str | Path | None) -> None:
+        """Refuse to go on from another model than the one the run began with."""
+        began = self.origin.get("start")
+        if start is not None and str(start) != began:
+            text = f"began with {began}" if began else "did not begin with a model"
+            raise RunFolderError(f"{text}: leave --from out to go on, or name another folder", path=self.path)
 
     @property
     def relation_names(self) -> tuple[str, ...]:

@@ -82,6 +82,7 @@ def open_folder(  # noqa: PLR0913  # as `train`
     if workers.is_first:
         if is_there:
             folder = RunFolder.open(path)
+            folder.check_start(start)
             write_toml(resumed(folder.config, from_settings(folder.config, settings)), path / "config.toml")
         elif start is not None:
             begin_from(start, method, dataset, path, settings)
@@ -96,22 +97,25 @@ def begin_from(start: str | Path, method: str, dataset: Dataset, path: Path, set
     """The folder of a run that begins with the weights of a model, whose shape it must keep."""
     if method != "zero-shot":
         raise ConfigError(f"--from begins with a zero-shot model; {method} has weights for each relation by name")
-    weights, shape = start_of(start, settings)
-    config = from_mapping(CONFIGS[method], FINE_TUNING | dict(settings) | shape)
+    weights, complete = start_of(start, settings)
+    config = from_mapping(CONFIGS[method], FINE_TUNING | complete)
     folder = RunFolder.create(path, method, config, dataset, start=str(start))
     write_tensors(folder.start_path, weights)
     return folder
 
 
 def start_of(start: str | Path, settings: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The weights of a model to begin with and its shape; settings that ask for another shape are an error."""
-    from unseen.training.models import weights_and_shape
+    """The weights of a model to begin with, and these settings in its shape; another shape is an error.
 
-    weights, shape = weights_and_shape(start)
-    for name, value in shape.items():
-        if settings.get(name, value) != value:
-            raise ConfigError(f"{name} cannot be {settings[name]!r}: the model to begin with has {value!r}")
-    return weights, shape
+    It also goes on answering and learning as it did, where the settings say nothing else.
+    """
+    from unseen.training.models import SHAPE, weights_and_settings
+
+    weights, own = weights_and_settings(start)
+    for name in SHAPE:
+        if settings.get(name, own[name]) != own[name]:
+            raise ConfigError(f"{name} cannot be {settings[name]!r}: the model to begin with has {own[name]!r}")
+    return weights, {**own, **settings}
 
 
 def from_settings(config: TrainingConfig, settings: Mapping[str, Any]) -> dict[str, Any]:

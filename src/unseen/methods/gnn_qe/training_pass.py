@@ -23,6 +23,7 @@ from unseen.methods.gnn_qe.traversal_dropout import draw, traversal_mask, walked
 
 LOGIC = PRODUCT
 
+TRACE = 1e-6
 Believed = tuple[float, float]
 """How much of what is predicted counts beside what edges say: its largest membership, and its sharpness."""
 Masks = list[Bool[Tensor, " edge"] | None]
@@ -95,9 +96,13 @@ def known_answers(compact: CompactGraph, plan: ReadyPlan, masks: Masks) -> Float
 
 
 def believed(predicted: Float[Tensor, "row node"], how: Believed) -> Float[Tensor, "row node"]:
-    """Predicted memberships as they count beside known facts: to a power, and at most so large."""
+    """Predicted memberships as they count beside known facts: to a power, and at most so large.
+
+    A trace of the membership itself stays, so that what is unlikely keeps its order in products of many parts, where
+    powers alone would all round to zero.
+    """
     ceiling, sharpness = how
-    return ceiling * predicted**sharpness
+    return ceiling / (1 + TRACE) * (predicted**sharpness + TRACE * predicted)
 
 
 def _run(compact: CompactGraph, steps: Sequence[ReadyStep], pool: Tensor, project: Step) -> Float[Tensor, "pool node"]:

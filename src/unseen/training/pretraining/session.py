@@ -77,6 +77,7 @@ def open_folder(  # as `pretrain`
             folder = RunFolder.open(path)
             if folder.origin.get("graphs") != about["graphs"]:
                 raise RunFolderError("learned from other graphs: give --graphs as when it was begun", path=path)
+            folder.check_start(start)
             write_toml(resumed(folder.config, from_settings(folder.config, settings)), path / "config.toml")
         else:
             _begin(path, settings, {"method": PRETRAINING, "relations": [], **about}, start)
@@ -89,10 +90,8 @@ def _begin(path: Path, settings: Mapping[str, Any], about: dict[str, Any], start
     if start is None:
         RunFolder.begin(path, from_mapping(PretrainingConfig, settings), about)
         return
-    weights, shape = start_of(start, settings)
-    folder = RunFolder.begin(
-        path, from_mapping(PretrainingConfig, {**settings, **shape}), about | {"start": str(start)}
-    )
+    weights, complete = start_of(start, settings)
+    folder = RunFolder.begin(path, from_mapping(PretrainingConfig, complete), about | {"start": str(start)})
     write_tensors(folder.start_path, weights)
 
 
