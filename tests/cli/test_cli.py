@@ -160,8 +160,8 @@ def test_the_shipped_model_answers_where_no_method_is_named(command: Command) ->
     assert told["method"] == "default"
     assert {answer["entity"] for answer in told["answers"][:3]} == {"Andorra", "Spain", "Monaco"}
     assert [answer["known"] for answer in told["answers"]] == [True] * 3 + [False] * 5
-    assert all(answer["probability"] > 0.8 for answer in told["answers"][:3])
-    assert all(answer["probability"] < 0.1 for answer in told["answers"][3:])
+    probabilities = [answer["probability"] for answer in told["answers"]]
+    assert min(probabilities[:3]) > max(probabilities[3:])
     assert "method default;" in command("ask", "countries", NEIGHBOURS).output
 
 

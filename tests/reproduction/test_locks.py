@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import threading
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from unseen.cli.reproduce_display import grid_display
 from unseen.reproduction.clock import Clock, TimeOver
-from unseen.reproduction.grid import Task
-from unseen.reproduction.locks import tried, waited_for
+from unseen.reproduction.grid import Cell, Task
+from unseen.reproduction.locks import device_held, tried, waited_for
 from unseen.reproduction.running import CellRunner
-from unseen.reproduction.scheduler import environment, open_log
+from unseen.reproduction.scheduler import environment, open_log, run_tasks
 from unseen.reproduction.worker import share_device
 from unseen.reproduction.workspace import Workspace
 
@@ -64,7 +67,7 @@ def test_what_another_command_is_at_is_passed_over(tmp_path: Path) -> None:
     workspace, told = Workspace(tmp_path, preset="tiny", device="cpu"), []
     runner = CellRunner(workspace, Clock(), lambda cell, event, _: told.append((cell.name, event)))
     with tried(workspace.folder.lock("175-betae")):
-        assert runner.run(Task(175, "betae", ("train", "test")))
+        assert not runner.run(Task(175, "betae", ("train", "test")))
     assert told == [("175/betae/train", "elsewhere")]
     assert not list(workspace.folder.all_cells())
 
@@ -75,7 +78,67 @@ def test_a_measurement_of_time_waits_for_other_commands_as_long_as_there_is_time
     runner = CellRunner(workspace, Clock(2 / 60, lambda: float(next(seconds))), lambda *event: told.append(event[1]))
     with waited_for(workspace.folder.lock("device"), lambda: None, together=True):
         assert not runner.run(Task(175, "edge-type", ("time",), alone=True))
-    assert told == ["time"]
+    assert told == ["waiting", "time"]
+
+
+def test_who_wants_the_device_alone_comes_before_those_who_share_it_and_come_later(tmp_path: Path) -> None:
+    device, order, waits = tmp_path / "device", [], {True: threading.Event(), False: threading.Event()}
+
+    def use(alone: bool) -> None:
+        with device_held(device, waits[alone].set, alone=alone):
+            order.append(alone)
+
+    threads = [threading.Thread(target=use, args=(alone,)) for alone in (True, False)]
+    with device_held(device, lambda: None, alone=False):
+        for thread, alone in zip(threads, (True, False), strict=True):
+            thread.start()
+            assert waits[alone].wait(10)
+        assert order == []
+    for thread in threads:
+        thread.join(10)
+    assert order == [True, False]
+
+
+def test_who_waits_for_the_device_keeps_nobody_from_its_method(tmp_path: Path) -> None:
+    workspace, looked = Workspace(tmp_path, preset="tiny", device="cpu"), []
+
+    def tell(_cell: Cell, event: str, _values: dict) -> None:
+        if event == "waiting":
+            with tried(workspace.folder.lock("175-edge-type")) as is_free:
+                looked.append(is_free)
+
+    seconds = iter(range(100))
+    with device_held(workspace.folder.lock("device"), lambda: None, alone=False):
+        runner = CellRunner(workspace, Clock(5 / 60, lambda: float(next(seconds))), tell)
+        runner.run(Task(175, "edge-type", ("time",), alone=True))
+    assert looked == [True]
+
+
+def test_the_display_says_that_a_cell_waits(capsys: pytest.CaptureFixture[str]) -> None:
+    with grid_display(cells=2, done=1) as tell:
+        tell(Cell(175, "edge-type", "time"), "waiting", {})
+    assert "175/edge-type/time: waits until other commands leave the device to it" in capsys.readouterr().err
+
+
+def test_other_tasks_run_where_one_is_passed_over_and_not_all_is_at_its_end(tmp_path: Path) -> None:
+    workspace, told = Workspace(tmp_path, device="cpu"), []
+    tasks = [Task(175, method, ("test",)) for method in ("gnn-qe", "edge-type")]
+    with tried(workspace.folder.lock("175-gnn-qe")):
+        assert not run_tasks(workspace, tasks, Clock(), lambda cell, event, _: told.append((cell.method, event)))
+    assert told[0] == ("gnn-qe", "elsewhere")
+    assert told[-1] == ("edge-type", "missing")  # there is no data
+
+
+def test_of_a_process_that_died_nothing_is_written_where_another_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    workspace, told = Workspace(tmp_path, preset="tiny", device="cpu"), []
+    tasks = [Task(175, method, ("test",)) for method in ("gnn-qe", "edge-type")]
+    with tried(workspace.folder.lock("175-gnn-qe")):
+        run_tasks(workspace, tasks, Clock(), lambda cell, event, _: told.append((cell.method, event)), jobs=2)
+    assert set(told) == {("gnn-qe", "elsewhere"), ("edge-type", "missing")}
+    assert [one.cell.method for one in workspace.folder.all_cells()] == ["edge-type"]
 
 
 def test_every_process_has_a_log_of_its_own(tmp_path: Path) -> None:

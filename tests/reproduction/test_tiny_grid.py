@@ -22,6 +22,7 @@ from unseen.reproduction.clock import Clock
 from unseen.reproduction.grid import EXPERIMENTS, Cell, Task, tasks_of
 from unseen.reproduction.measuring import Measurement
 from unseen.reproduction.planning import Plan, Request
+from unseen.reproduction.preparing import tune_cell
 from unseen.reproduction.running import CellRunner
 from unseen.reproduction.scheduler import run_tasks
 from unseen.reproduction.workspace import Workspace
@@ -155,6 +156,21 @@ def test_a_measurement_that_goes_on_with_another_limit_begins_anew(whole: Worksp
         assert {one["queries"] for one in found["types"].values()} == {limit}
     assert len(asked) == 2 * 14
     assert folder.read_part(cell)["cell_seconds"] == 3.0
+
+
+def test_a_tuning_that_goes_on_with_another_limit_begins_anew_and_has_a_limit_of_its_own(
+    whole: Workspace, tmp_path: Path
+) -> None:
+    cell, asked = Cell(175, "nodepiece-qe", "tune-alone"), []
+    dataset = Dataset.open(whole.folder.dataset(175))
+    shutil.copytree(whole.folder.run(cell), GridFolder(tmp_path).run(cell))
+    for number in (2, 2, 1):
+        limits = {"tune": 5, "tune-alone": number}
+        workspace = Workspace(tmp_path, preset="tiny", device="cpu", limit_of=limits)
+        found = tune_cell(workspace, cell, dataset, Clock(), lambda _, values: asked.append(values["label"]))
+        assert found["queries_per_type"] == number
+        assert workspace.folder.read_part(cell)["limit"] == number
+    assert len(asked) == 2 * 14
 
 
 def test_two_commands_share_a_folder(tmp_path: Path) -> None:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import unseen
 from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
 from tests.training.small_world import TINY, small_dataset
+from unseen.benchmark.dataset import Dataset
+from unseen.benchmark.published import export_dataset
 from unseen.cli.main import app
-from unseen.graph import KnowledgeGraph
+from unseen.errors import UnseenError
+from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.graph.files.writers import write_graph
 from unseen.methods.query_calibration import QueryCalibration
-from unseen.training.calibrating_across import fit_across
+from unseen.methods.query_calibration_fit import fit_query_calibration
+from unseen.training.calibrating_across import fit_across, leave_one_out
 from unseen.training.checkpoint import read_json
-from unseen.training.errors import RunFolderError
+from unseen.training.errors import RunFolderError, TrainingError
 from unseen.training.models import export_model, open_model
 from unseen.training.pretraining.session import pretrain
-from unseen.training.pretraining.sources import open_graph
+from unseen.training.pretraining.sources import NamedGraph, open_graph
 from unseen.training.recalibrating import recalibrate
 from unseen.training.run_folder import RunFolder
 from unseen.training.session import train
@@ -79,10 +85,28 @@ class TestCommand:
             ((run, *graphs, "-o", tmp_path / "copy"), "is a run"),
             ((model, *graphs, "-o", tmp_path), "there already"),
             (("nowhere", *graphs), "nowhere"),
+            ((*graphs, files[1], model), f"{model} is a model: name it first"),
+            ((*graphs, tmp_path, model), f"{model} is a model: name it first"),
         ):
             result = calibrate(*words)
             assert result.exit_code != 0
             assert message in str(result.exception or result.output)
+
+    def test_a_shipped_model_is_changed_only_where_its_folder_is_said_to_be_the_output(
+        self, model: Path, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shipped = Path(shutil.copytree(model, tmp_path / "models" / "default"))
+        (tmp_path / "link").symlink_to(shipped)
+        monkeypatch.setattr("unseen.training.models.shipped_folder", lambda: tmp_path / "models")
+        monkeypatch.setattr("unseen.training.recalibrating.shipped_folder", lambda: tmp_path / "models")
+        monkeypatch.chdir(tmp_path / "models")  # where `default` is also a folder
+        for name in ("default", shipped, tmp_path / "link"):
+            with pytest.raises(RunFolderError, match="shipped with the package"):
+                recalibrate(name, small_graphs(), 3, device="cpu")
+        assert not (shipped / "calibration.json").exists()
+        result = calibrate("default", "--graphs", files[0], "--queries", 3, "-o", shipped)
+        assert result.exit_code == 0, result.output
+        assert (shipped / "calibration.json").exists()
 
     def test_the_help_has_examples(self) -> None:
         assert "unseen models calibrate models/general" in calibrate("--help").output
@@ -106,6 +130,20 @@ def test_progress_counts_all_questions(run: Path) -> None:
     assert [done for done, _ in told] == list(range(1, len(told) + 1))
 
 
+def test_graphs_without_questions_are_left_out_and_nothing_is_an_error(run: Path) -> None:
+    method, graphs = open_model(run, device="cpu"), small_graphs()
+    loops = KnowledgeGraph(*np.zeros((3, 1), np.int32), Vocabulary.numbered(3, 1))
+    graphs.append(NamedGraph("loops", loops.restricted_to(np.zeros(1, bool))))
+    found = fit_across(method, graphs, 3)
+    assert found.about["graphs"] == ["first", "second"]
+    assert set(found.about["leave_one_out"]) == {"first", "second"}
+    assert leave_one_out({"first": [], "second": []}, 0.9) == {}
+    with pytest.raises(TrainingError, match="no question has an answer on loops: give larger graphs"):
+        fit_across(method, graphs[2:], 3)
+    with pytest.raises(UnseenError, match="cannot be fitted to no questions"):
+        fit_query_calibration([], 0.9)
+
+
 def test_a_method_of_named_relations_is_refused(tmp_path: Path) -> None:
     train("gnn-qe", small_dataset(), tmp_path / "gnn", TINY)
     with pytest.raises(RunFolderError, match="not a zero-shot model"):
@@ -118,3 +156,23 @@ def test_a_folder_is_read_whole_to_know_what_is_true(tmp_path: Path) -> None:
         write_graph(ring("ring", 60, steps, share=1.0).graph, tmp_path / "parts" / f"{part}.tsv.gz")
     assert open_graph(tmp_path / "parts").graph.num_triples == 180
     assert open_graph(tmp_path / "parts", whole=True).graph.num_triples == 300
+
+
+@pytest.mark.parametrize("form", ["folder", "npz"])
+@pytest.mark.parametrize("disjoint", [False, True])
+def test_a_dataset_is_read_whole_to_know_what_is_true(tmp_path: Path, form: str, disjoint: bool) -> None:
+    dataset = small_dataset()
+    moved = dataset.split.train_graph + np.array([1, 0, 0], np.int32)
+    moved[:, 0] %= dataset.vocabulary.num_entities
+    split = replace(dataset.split, test_inference=moved[:30], test_predict=moved[30:], disjoint=disjoint)
+    dataset, path = Dataset("small", split, manifest={"answers": "published"}), tmp_path / "small"
+    if form == "folder":
+        dataset.save(path)
+    else:
+        path = path.with_suffix(".npz")
+        export_dataset(dataset, path, "npz")
+    parts = (split.train_graph, split.valid_inference, split.valid_predict, moved)
+    graph = open_graph(path, whole=True).graph
+    found = np.stack([graph.heads, graph.relations, graph.tails], axis=1)
+    assert {tuple(row) for row in found.tolist()} == {tuple(row) for part in parts for row in part.tolist()}
+    assert open_graph(path).graph.num_triples == dataset.observed("train").num_triples

@@ -9,11 +9,17 @@ import typer
 
 if TYPE_CHECKING:
     from unseen.methods.query_calibration import QueryCalibration
+    from unseen.training.models import ModelFolder
+    from unseen.training.run_folder import RunFolder
 
 
 def calibrate(  # one argument a flag
     model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="The folder of a zero-shot model or run, or a shipped model.")
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="The folder of a zero-shot model or run, or a shipped model; comes first, before --graphs.",
+        ),
     ],
     graphs: Annotated[
         list[str],
@@ -21,7 +27,7 @@ def calibrate(  # one argument a flag
             "--graphs",
             "-g",
             metavar="GRAPH",
-            help="A graph file, a folder with train, valid and test files (all are read), or `countries`.",
+            help="A graph file, a folder with train, valid and test files, a dataset (all is read), or `countries`.",
         ),
     ],
     more: Annotated[
@@ -29,7 +35,14 @@ def calibrate(  # one argument a flag
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Write a calibrated copy there.", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write a calibrated copy there; without it the model's own folder is changed. A shipped model is "
+            "changed only if its folder is named here.",
+            show_default=False,
+        ),
     ] = None,
     queries: Annotated[int, typer.Option(min=3, help="Questions a type and graph.")] = 30,
     seed: Annotated[int, typer.Option(min=0, help="Which facts are hidden, and which questions asked.")] = 0,
@@ -39,7 +52,8 @@ def calibrate(  # one argument a flag
     """Fit the probabilities of a zero-shot model again, to facts hidden from graphs at random; weights stay.
 
     Give graphs as complete as you have them: what they do not say counts as false. The table says, for each graph, what
-    a calibration fitted to the others makes of it. With your own graph alone the probabilities are made for it.
+    a calibration fitted to the others makes of it; the network may have learned from that graph, so elsewhere it can be
+    worse. With your own graph alone the probabilities are made for it.
 
     \b
     Examples:
@@ -48,12 +62,12 @@ def calibrate(  # one argument a flag
       unseen ask facts.tsv "?x : knows(Ada, x)" --model models/mine
     """
     from unseen.cli.console import note, progress_bar, write_json
-    from unseen.training.models import find_model
     from unseen.training.pretraining.sources import open_graphs
     from unseen.training.recalibrating import checked_target, recalibrate
 
-    checked_target(model, find_model(model), output)
-    opened = open_graphs([*graphs, *(more or [])], whole=True)
+    given = [*graphs, *(more or [])]
+    checked_target(_model_before(model, given), output)
+    opened = open_graphs(given, whole=True)
     with progress_bar("calibrating", unit="questions") as bar:
         found, path = recalibrate(
             model,
@@ -68,7 +82,36 @@ def calibrate(  # one argument a flag
         write_json(found.to_json())
     else:
         _show(found)
+    for name in sorted({one.name for one in opened}.difference(found.about["graphs"])):
+        note(f"{name} was left out: no question has an answer there")
     note(f"wrote {path / 'calibration.json'}: fitted to {found.about['queries']:,} questions")
+
+
+def _model_before(model: str, graphs: list[str]) -> ModelFolder | RunFolder:
+    """The model; if it was named last, where a graph was expected, this is said."""
+    from unseen.errors import UnseenError
+    from unseen.training.errors import TrainingError
+    from unseen.training.models import find_model
+
+    try:
+        return find_model(model)
+    except UnseenError as error:
+        last = graphs[-1]
+        if not _is_model(last):
+            raise
+        hint = f"{last} is a model: name it first, `unseen models calibrate {last} --graphs ...`"
+        raise TrainingError(f"{error}. {hint}") from None
+
+
+def _is_model(name: str) -> bool:
+    from unseen.errors import UnseenError
+    from unseen.training.models import find_model
+
+    try:
+        find_model(name)
+    except UnseenError:
+        return False
+    return True
 
 
 def _show(found: QueryCalibration) -> None:

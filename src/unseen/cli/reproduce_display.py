@@ -38,6 +38,8 @@ class _Display:
             self.running[cell.name] = self.progress.add_task(cell.name, total=None)
         elif event == "progress":
             self._update(cell, values)
+        elif event == "waiting":
+            self._line(f"{cell.name}: waits until other commands leave the device to it")
         else:
             self._end(cell)
             self._line(_ending(cell, event, values))

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from unseen.errors import UnseenError
 from unseen.methods.logistic import fit_logistic, sigmoid
 from unseen.methods.query_calibration import TERMS, QueryCalibration, Terms, predicted_values
 from unseen.methods.query_samples import Counted, QuerySample
@@ -39,7 +40,9 @@ KIND_RIDGE = 300.0
 def fit_query_calibration(
     samples: Sequence[QuerySample], ceiling: float, about: Mapping[str, Any] | None = None
 ) -> QueryCalibration:
-    """The calibration under which what was seen is likeliest."""
+    """The calibration under which what was seen is likeliest; there must be something."""
+    if not samples:
+        raise UnseenError("probabilities cannot be fitted to no questions: give graphs that have answers to some")
     excluding = [sample for sample in samples if sample.features["negation"]]
     known = _fitted("known", excluding) if excluding else Terms({"offset": {}, "membership": {"one": 1.0}})
     return QueryCalibration(_fitted("predicted", samples), known, ceiling, about or {})

@@ -133,6 +133,11 @@ class Task:
     """Whether nothing else may run beside it."""
 
     @property
+    def lock(self) -> str:
+        """The name of the lock that who runs it holds."""
+        return f"{self.ratio}-{self.method}"
+
+    @property
     def cells(self) -> tuple[Cell, ...]:
         """The cells in order."""
         return tuple(Cell(self.ratio, self.method, what) for what in self.whats)

@@ -5,14 +5,16 @@
 | `175-gnn-qe` | the process that runs cells of that method on that ratio |
 | `dataset-175` | the process that prepares the dataset |
 | `device` | every process while it runs a task, together; one that measures time, alone |
+| `device-wanted` | every process until it has `device`: who wants it alone keeps those out who come later |
 
+So one that measures time waits for the tasks that run, and not for those that begin meanwhile.
 Where a system has no such locks (Windows), every lock is free.
 """
 
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,6 +39,16 @@ def waited_for(path: Path, check: Callable[[], None], *, together: bool = False)
         while not take(stream, together=together):
             check()
             time.sleep(POLL)
+        yield
+
+
+@contextmanager
+def device_held(device: Path, check: Callable[[], None], *, alone: bool) -> Iterator[None]:
+    """Hold the device, alone or together with others, behind whoever waits for it alone; see `waited_for`."""
+    wanted, together = device.with_name(f"{device.name}-wanted"), not alone
+    with ExitStack() as stack:
+        with waited_for(wanted, check, together=together):
+            stack.enter_context(waited_for(device, check, together=together))
         yield
 
 

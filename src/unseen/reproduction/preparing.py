@@ -15,7 +15,7 @@ from unseen.training.tuning import TuningPlan, link_scorer_of, tune, write_tunin
 
 if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
-    from unseen.reproduction.cell_files import Json
+    from unseen.reproduction.cell_files import GridFolder, Json
     from unseen.reproduction.clock import Clock
     from unseen.reproduction.grid import Cell
     from unseen.reproduction.workspace import Workspace
@@ -54,19 +54,20 @@ def tune_cell(workspace: Workspace, cell: Cell, dataset: Dataset, clock: Clock, 
     alone = cell.what == "tune-alone"
     folder, path = workspace.folder, workspace.folder.run(cell)
     scorer = link_scorer_of(open_method(path, device=workspace.device))
-    part = folder.read_part(cell)
-    found = [Tuning.from_json(value) for value in part.get("tunings", [])]
+    limit = workspace.limits.of(cell.what)
+    found = _tunings_before(folder, cell, limit)
     for kind in [name for name, table in dataset.tables["valid"].items() if len(table)]:
         if any(kind in tuning.choices.types for tuning in found):
             continue
         clock.check()
         report("tune", {"label": kind})
         links = found[0].link_calibration if found else None
-        plan = TuningPlan((kind,), workspace.limits.tune)
+        plan = TuningPlan((kind,), limit)
         found.append(tune(scorer, dataset, plan.without_known_facts() if alone else plan, links=links))
-        folder.write_part(cell, folder.read_part(cell) | {"tunings": [tuning.to_json() for tuning in found]})
+        tunings = [tuning.to_json() for tuning in found]
+        folder.write_part(cell, folder.read_part(cell) | {"limit": limit, "tunings": tunings})
     together = joined(found)
-    content = {"choices": together.choices.to_json(), "queries_per_type": workspace.limits.tune}
+    content = {"choices": together.choices.to_json(), "queries_per_type": limit}
     if alone:
         write_tuning_alone(path, together)
         return content
@@ -81,6 +82,12 @@ def joined(found: list[Tuning]) -> Tuning:
     trials = {name: some for tuning in found for name, some in tuning.about.get("trials", {}).items()}
     links = found[0].link_calibration if found else None
     return Tuning(Choices(default, types), links, about | {"trials": trials})
+
+
+def _tunings_before(folder: GridFolder, cell: Cell, limit: int) -> list[Tuning]:
+    """What slices before have chosen; nothing if they asked another number of queries."""
+    part = folder.read_part(cell)
+    return [Tuning.from_json(value) for value in part["tunings"]] if part.get("limit") == limit else []
 
 
 def _changed_settings(config: TrainingConfig) -> Json:

@@ -12,7 +12,7 @@ from unseen.reproduction.clock import Clock, TimeOver
 from unseen.reproduction.datasets import open_ratio
 from unseen.reproduction.errors import CellMissing
 from unseen.reproduction.grid import PREPARING, Cell, Task
-from unseen.reproduction.locks import tried, waited_for
+from unseen.reproduction.locks import device_held, tried
 from unseen.reproduction.measuring import Measurement
 from unseen.reproduction.opening import model_of, open_cell
 from unseen.reproduction.preparing import train_cell, tune_cell
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from unseen.reproduction.workspace import Workspace
 
 Tell = Callable[[Cell, str, dict[str, Any]], None]
-"""Called with a cell, what happens (`begin`, `progress`, `done`, `missing`, `time`, `elsewhere`), and its values."""
+"""Called with a cell, what happens and its values.
+
+What happens is `waiting` (for the device), `begin`, `progress`, `done`, `missing`, `time` or `elsewhere`.
+"""
 
 
 class CellRunner:
@@ -36,18 +39,35 @@ class CellRunner:
         self._dataset: tuple[int, Dataset] | None = None
 
     def run(self, task: Task) -> bool:
-        """The cells of a task that are not done, unless another command runs them; whether there was time for all."""
+        """The cells of a task that are not done; False if the time is over or another command runs them.
+
+        The device comes first, so that nobody is kept from a method by one that only waits.
+        """
         folder = self.workspace.folder
-        with tried(folder.lock(f"{task.ratio}-{task.method}")) as is_free:
-            if not is_free:
-                self.tell(task.cells[0], "elsewhere", {})
-                return True
-            try:
-                with waited_for(folder.lock("device"), self.clock.check, together=not task.alone):
-                    return self._run_cells(task)
-            except TimeOver:
-                self.tell(task.cells[0], "time", {})
-                return False
+        try:
+            with (
+                device_held(folder.lock("device"), self._waiting(task), alone=task.alone),
+                tried(folder.lock(task.lock)) as is_free,
+            ):
+                return self._run_cells(task) if is_free else self._passed_over(task)
+        except TimeOver:
+            self.tell(task.cells[0], "time", {})
+            return False
+
+    def _passed_over(self, task: Task) -> bool:
+        self.tell(task.cells[0], "elsewhere", {})
+        return False
+
+    def _waiting(self, task: Task) -> Callable[[], None]:
+        """What to do again and again while others have the device: say so, once, and stop when the time is over."""
+        news = iter(["waiting"])
+
+        def check() -> None:
+            for event in news:
+                self.tell(task.cells[0], event, {})
+            self.clock.check()
+
+        return check
 
     def _run_cells(self, task: Task) -> bool:
         missing: str | None = None

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from unseen.reproduction.cell_files import MISSING
 from unseen.reproduction.grid import Cell, Task
-from unseen.reproduction.locks import take
+from unseen.reproduction.locks import take, tried
 from unseen.reproduction.running import CellRunner, Tell
 from unseen.reproduction.worker import share_device
 
@@ -45,7 +45,8 @@ def run_tasks(workspace: Workspace, tasks: Iterable[Task], clock: Clock, tell: T
         return _Pool(workspace, clock, tell, jobs).run(open_tasks)
     share_device(workspace.device, workspace.share)
     runner = CellRunner(workspace, clock, tell)
-    return all(runner.run(task) for task in open_tasks)
+    finished = [runner.run(task) for task in itertools.takewhile(lambda _: not clock.is_over, open_tasks)]
+    return len(finished) == len(open_tasks) and all(finished)
 
 
 @dataclass(eq=False)
@@ -142,15 +143,22 @@ class _Pool:
             self.tell(Cell(*message["cell"]), message["event"], message["values"])
 
     def _crashed(self, worker: Worker) -> None:
-        """The first open cell of its task has the reason; the task is not tried again in this slice."""
+        """Its task is not tried again in this slice."""
         self.all_finished = False
-        folder = self.workspace.folder
-        cells = worker.task.cells if worker.task is not None else ()
-        for cell in [cell for cell in cells if not folder.is_done(cell)][:1]:
-            reason = CRASHED.format(log=worker.log.relative_to(self.workspace.path))
-            folder.write(cell, MISSING, {"reason": reason})
-            self.tell(cell, "missing", {"reason": reason})
+        if worker.task is not None:
+            self._explain(worker.task, CRASHED.format(log=worker.log.relative_to(self.workspace.path)))
         worker.task = None
+
+    def _explain(self, task: Task, reason: str) -> None:
+        """The first open cell of a task has the reason, unless another command is at it by now."""
+        folder = self.workspace.folder
+        with tried(folder.lock(task.lock)) as is_free:
+            if not is_free:
+                self.tell(task.cells[0], "elsewhere", {})
+                return
+            for cell in [cell for cell in task.cells if not folder.is_done(cell)][:1]:
+                folder.write(cell, MISSING, {"reason": reason})
+                self.tell(cell, "missing", {"reason": reason})
 
     def _started(self, number: int, stack: ExitStack) -> Worker:
         errors = self.logs[number] if number in self.logs else stack.enter_context(open_log(self.workspace.path))
@@ -175,6 +183,7 @@ class _Pool:
     def _listen(self, worker: Worker) -> None:
         for line in worker.process.stdout or ():
             self.messages.put((worker, json.loads(line)))
+        worker.process.wait()  # until then it may hold locks
         self.messages.put((worker, None))
 
 

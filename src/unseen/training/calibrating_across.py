@@ -3,7 +3,9 @@
 A graph of a user's own lacks facts here and there. So some shares of each graph's facts are hidden, and questions are
 asked that the whole graph has an answer to, whether or not a hidden fact is needed: as someone asks who does not know
 what is missing. What is true is what the whole graph says, so a graph should be given as complete as it is to be had.
-`leave_one_out` fits to all graphs but one and judges by that one: what to expect on a graph of one's own.
+`leave_one_out` fits to all graphs but one and judges by that one. The graph is left out of the calibration only: the
+network may have learned from it, and is then surer there than on a graph of one's own. It says what to expect
+elsewhere only by graphs that the network has never seen.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from unseen.logic.shapes import SHAPES
 from unseen.methods.known_facts import CEILING
 from unseen.methods.query_calibration_fit import fit_query_calibration, judged
 from unseen.methods.query_samples import QuerySample
+from unseen.training.config import TYPES
+from unseen.training.errors import TrainingError
 from unseen.training.pretraining.world_queries import drawn_tables
 
 if TYPE_CHECKING:
@@ -36,8 +40,6 @@ if TYPE_CHECKING:
 
 SHARES = (0.05, 0.1, 0.2)
 """Of a graph's facts, how many are hidden, in turns."""
-TYPES = tuple(SHAPES)[:14]
-"""Types of questions that are asked."""
 AT_ONCE = 1 << 18
 """Memberships that are asked for together: few, so that progress is told often."""
 
@@ -65,19 +67,27 @@ def fit_across(
 
 
 def fitted(found: Mapping[str, list[QuerySample]], ceiling: float, about: Mapping[str, Any]) -> QueryCalibration:
-    """The calibration of what was seen of some graphs, and what it is worth."""
-    every = [sample for samples in found.values() for sample in samples]
-    facts = {"graphs": list(found), "hidden_shares": list(SHARES), "queries": len(every), **about}
+    """The calibration of what was seen of some graphs, and what it is worth; graphs without questions are left out."""
+    asked = {name: samples for name, samples in found.items() if samples}
+    if not asked:
+        raise TrainingError(
+            f"no question has an answer on {', '.join(found) or 'no graph'}: give larger graphs, or ask more questions"
+        )
+    every = [sample for samples in asked.values() for sample in samples]
+    facts = {"graphs": list(asked), "hidden_shares": list(SHARES), "queries": len(every), **about}
     calibration = fit_query_calibration(every, ceiling)
-    report = {"fitted": judged(calibration, every), "leave_one_out": leave_one_out(found, ceiling)}
+    report = {"fitted": judged(calibration, every), "leave_one_out": leave_one_out(asked, ceiling)}
     return replace(calibration, about=facts | report)
 
 
 def leave_one_out(found: Mapping[str, list[QuerySample]], ceiling: float) -> dict[str, dict[str, float]]:
-    """For each graph, what the calibration fitted to all others makes of its predicted answers (see `judged`)."""
-    report = {}
-    for name, own in found.items() if len(found) > 1 else ():
-        others = [sample for other, samples in found.items() if other != name for sample in samples]
+    """For each graph, what the calibration fitted to all others makes of its predicted answers (see `judged`).
+
+    A graph without questions is neither fitted to nor judged by.
+    """
+    report, asked = {}, {name: samples for name, samples in found.items() if samples}
+    for name, own in asked.items() if len(asked) > 1 else ():
+        others = [sample for other, samples in asked.items() if other != name for sample in samples]
         report[name] = judged(fit_query_calibration(others, ceiling), own)
     return report
 

@@ -48,7 +48,7 @@ def recalibrate(  # noqa: PLR0913  # the last ones say how, not what
     Nothing is written before all is done.
     """
     found = find_model(name)
-    path = checked_target(name, found, None if output is None else Path(output))
+    path = checked_target(found, None if output is None else Path(output))
     calibration = fit_across(_bare(found, device), graphs, queries_per_type, seed=seed, progress=progress)
     if calibration.about["fitted"]["true_missing"] == 0:
         raise TrainingError("no hidden fact gives an answer to any question: ask more of them, or give larger graphs")
@@ -59,13 +59,20 @@ def recalibrate(  # noqa: PLR0913  # the last ones say how, not what
     return calibration, path
 
 
-def checked_target(name: str | Path, found: ModelFolder | RunFolder, output: Path | None) -> Path:
-    """The folder to write to; what cannot be is said before hours are spent."""
+def checked_target(found: ModelFolder | RunFolder, output: Path | None) -> Path:
+    """The folder to write to; what cannot be is said before hours are spent.
+
+    A model of the package is changed only where `output` names its folder, however the model is named.
+    """
     if not isinstance(found.config, ZeroShotConfig):
         raise RunFolderError("is not a zero-shot model; training fits its probabilities", path=found.path)
-    if output is None:
-        if not Path(name).is_dir() and found.path.parent == shipped_folder():
-            raise RunFolderError("is shipped with the package: say with --output where to put a copy", path=found.path)
+    own = found.path.resolve()
+    if output is None and own.parent == shipped_folder().resolve():
+        raise RunFolderError(
+            "is shipped with the package: say with --output where to put a copy, or name this folder to change it",
+            path=found.path,
+        )
+    if output is None or output.resolve() == own:
         return found.path
     if not isinstance(found, ModelFolder):
         raise RunFolderError("is a run: leave --output out, and export the run afterwards", path=found.path)

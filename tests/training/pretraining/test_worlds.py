@@ -9,9 +9,16 @@ from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
 from unseen.logic.traverse import answers
 from unseen.training.config import PretrainingConfig
 from unseen.training.pretraining.held_out import held_out_split, with_validation
-from unseen.training.pretraining.made_up_relations import SHORTCUTS, with_made_up_relations
+from unseen.training.pretraining.made_up_relations import SHORTCUTS, _shortcut, _whole_heads, with_made_up_relations
 from unseen.training.pretraining.world_source import drawn_batch, world_number
-from unseen.training.pretraining.worlds import HANDFUL, make_world
+from unseen.training.pretraining.worlds import (
+    HANDFUL,
+    MISSING,
+    NEW_ENTITIES,
+    _new_entities,
+    _of_new_entities,
+    make_world,
+)
 
 GRAPHS = [one.graph for one in small_graphs()]
 
@@ -121,19 +128,52 @@ def test_made_up_relations_are_pieces_of_others_and_shortcuts_over_two() -> None
     assert edges(same) == edges(made[0])
 
 
+@pytest.mark.parametrize(("most", "rows"), [(0, 0), (2, 0), (3, 2), (5, 2), (6, 5), (100, 6)])
+def test_rows_are_cut_at_the_borders_of_heads(most: int, rows: int) -> None:
+    heads, counts = np.array([7, 7, 2, 2, 2, 9]), np.array([2, 1, 1, 1, 1, 4])
+    assert _whole_heads(heads, counts, most) == rows
+
+
+def test_a_shortcut_has_all_edges_of_its_heads_or_none() -> None:
+    graph = GRAPHS[0]
+    columns = tuple(column.astype(np.int64) for column in (graph.heads, graph.relations, graph.tails))
+    cut = 0
+    for seed in range(20):
+        some, every = (
+            set(zip(*_shortcut(columns, graph.num_relations, most, np.random.default_rng(seed)), strict=True))
+            for most in (20, 10**6)
+        )
+        heads = {head for head, _ in some}
+        assert len(some) <= 20
+        assert some == {(head, tail) for head, tail in every if head in heads}
+        cut += len(some) < len(every)
+    assert cut > 0
+
+
 def test_a_world_with_made_up_relations_has_questions_about_them() -> None:
     worlds = [make_world(GRAPHS, config(made_up_relations=1.0), number) for number in range(4)]
     assert all(world.tables for world in worlds)
     assert max(world.observed.num_relations for world in worlds) > max(graph.num_relations for graph in GRAPHS)
 
 
-def test_a_world_that_has_grown_lacks_edges_of_new_entities_only() -> None:
+def test_of_a_world_that_has_grown_up_to_a_share_of_the_edges_of_new_entities_is_missing_and_no_other() -> None:
+    graph, shares, parts = ring("large", 4000, (1, 7, 30), share=1.0).graph, [], []
+    for seed in range(60):
+        new = _new_entities(graph, np.random.default_rng(seed))
+        hidden = _of_new_entities(graph, np.random.default_rng(seed))
+        touched = new[graph.heads] | new[graph.tails]
+        assert not (hidden & ~touched).any()
+        shares.append(new.mean())
+        parts.append(hidden.sum() / touched.sum())
+    chance = 0.03  # what the dice add to the largest shares
+    assert 0.8 * NEW_ENTITIES < max(shares) < NEW_ENTITIES + chance
+    assert 0.9 * MISSING < max(parts) < MISSING + chance
+    assert min(shares) < 0.1
+    assert min(parts) < 0.1
+
+
+def test_a_world_that_has_grown_has_questions_about_what_is_missing() -> None:
     grown = config(whole_worlds=0.0, growing_worlds=1.0, largest_world=100_000)
     worlds = [make_world(GRAPHS, grown, number) for number in range(12)]
-    whole = [make_world(GRAPHS, config(whole_worlds=1.0, largest_world=100_000), number) for number in range(12)]
-    missing = [
-        other.observed.num_triples - world.observed.num_triples for world, other in zip(worlds, whole, strict=True)
-    ]
-    assert max(missing) > 0
     asked = [any(table.hard.values.size for table in world.tables.values()) for world in worlds]
     assert sum(asked) >= len(worlds) // 2

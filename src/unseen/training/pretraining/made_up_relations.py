@@ -60,7 +60,8 @@ def _pieces(heads: Ids, relations: Ids, tails: Ids, relation: int, random: np.ra
 def _shortcut(edges: Columns, num_relations: int, most: int, random: np.random.Generator) -> tuple[Ids, Ids]:
     """Heads and tails of a step along one relation and a step along another, each in either direction.
 
-    All that such steps lead to from heads in random order, as long as they have no more edges than `most` together.
+    All that such steps lead to from each of the first heads in random order, which have no more edges than `most`
+    together.
     """
     heads, relations, tails = edges
     either = np.concatenate([heads, tails]), np.concatenate([relations, relations + num_relations])
@@ -71,13 +72,19 @@ def _shortcut(edges: Columns, num_relations: int, most: int, random: np.random.G
     first = first[np.argsort(random.permutation(int(start.max()) + 1)[start[first]], kind="stable")]
     second = second[np.argsort(start[second], kind="stable")]
     begin, stop = (np.searchsorted(start[second], end[first], side) for side in ("left", "right"))
-    counts = stop - begin
-    kept = np.cumsum(counts) <= most
-    counts = counts[kept]
+    kept = _whole_heads(start[first], stop - begin, most)
+    first, begin, counts = first[:kept], begin[:kept], (stop - begin)[:kept]
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    froms, ends = np.repeat(start[first[kept]], counts), end[second[np.repeat(begin[kept], counts) + within]]
+    froms, ends = np.repeat(start[first], counts), end[second[np.repeat(begin, counts) + within]]
     other = froms != ends
     return froms[other], ends[other]
+
+
+def _whole_heads(heads: Ids, counts: Ids, most: int) -> int:
+    """How many rows the first heads have, all of theirs or none, that count no more than `most` together."""
+    borders = np.flatnonzero(np.append(heads[1:] != heads[:-1], True)) + 1
+    totals = np.cumsum(counts)[borders - 1]
+    return int(np.append(0, borders)[np.searchsorted(totals, most, side="right")])
 
 
 def _numbered(num_entities: int, heads: Ids, relations: Ids, tails: Ids) -> KnowledgeGraph:

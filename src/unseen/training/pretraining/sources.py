@@ -1,10 +1,10 @@
 """The graphs to learn from, by path or name.
 
-| what is given | what is learned from |
-| --- | --- |
-| a graph file (TSV, CSV, Parquet, RDF), or `countries` | all of it |
-| a folder with a `train` file (`train.tsv.gz`, `train.txt` …) | that file; what lies beside it stays unseen |
-| a dataset folder, or a published archive, folder or `.npz` | its training graph |
+| what is given | what is learned from | with `whole`, what is true |
+| --- | --- | --- |
+| a graph file (TSV, CSV, Parquet, RDF), or `countries` | all of it | all of it |
+| a folder with a `train` file (`train.tsv.gz`, `train.txt` …) | that file | `valid` and `test` files too |
+| a dataset folder, or a published archive, folder or `.npz` | its training graph | every edge of every split |
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unseen.errors import GraphError
+from unseen.graph import KnowledgeGraph
 from unseen.graph.files.formats import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.graph import KnowledgeGraph
+    from unseen.benchmark.dataset import Dataset
 
 FEWEST_TRIPLES = 100
 """Below that nothing can be held out and learned from."""
@@ -47,7 +50,7 @@ class NamedGraph:
 def open_graphs(sources: Sequence[str | Path], *, whole: bool = False) -> list[NamedGraph]:
     """The graphs of all sources; two of one name, or one too small to learn from, are errors.
 
-    With `whole`, a folder is all of its files: not to learn from, but to know what is true.
+    With `whole`, each is all that its source says: not to learn from, but to know what is true.
     """
     found = [open_graph(source, whole=whole) for source in sources]
     names = [one.name for one in found]
@@ -72,10 +75,23 @@ def open_graph(source: str | Path, *, whole: bool = False) -> NamedGraph:
     if path.is_dir() and not (path / "manifest.json").exists() and _part_file(path, "train"):
         return NamedGraph(name, read_graph(*_part_files(path, whole=whole)).graph)
     if (path / "manifest.json").exists():
-        return NamedGraph(name, Dataset.open(path).observed("train"))
+        return NamedGraph(name, _of_dataset(Dataset.open(path), whole=whole))
     if path.is_dir() or path.suffix in (".npz", ".zip"):
-        return NamedGraph(name, import_dataset(path).observed("train"))
+        return NamedGraph(name, _of_dataset(import_dataset(path), whole=whole))
     return NamedGraph(name, read_graph(path).graph)
+
+
+def _of_dataset(dataset: Dataset, *, whole: bool) -> KnowledgeGraph:
+    """The training graph; with `whole` what is true in any split: all of them number entities and relations alike."""
+    if not whole:
+        return dataset.observed("train")
+    from unseen.benchmark.dataset import SPLITS
+
+    graphs = [dataset.complete(split) for split in SPLITS]
+    heads, relations, tails = (
+        np.concatenate([getattr(graph, column) for graph in graphs]) for column in ("heads", "relations", "tails")
+    )
+    return KnowledgeGraph(heads, relations, tails, dataset.vocabulary)
 
 
 def _part_files(folder: Path, *, whole: bool) -> list[Path]:

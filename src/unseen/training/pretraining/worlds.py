@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 HANDFUL = 8
 """Most edges that are left of a relation that is hidden but for a few."""
 NEW_ENTITIES, MISSING, FEW = 0.6, 0.3, 0.15
-"""Where a world has grown: about the largest share of its entities that are new, of their edges that are missing, and
+"""Where a world has grown: up to which share of its entities are new, up to which share of their edges is missing, and
 how small a part of these shares both can be."""
+SMALLEST_PART = 50
+"""A part with fewer edges is of no use: the neighbourhoods of the entities are taken instead."""
 SEEDS, GROWTHS = 3, 60
 """Entities that neighbourhoods grow from, and how often they may grow."""
 
@@ -85,15 +87,11 @@ def _part(graph: KnowledgeGraph, config: PretrainingConfig, random: np.random.Ge
         return graph
     members = _loose(graph, wanted, random) if random.random() < 0.5 else _grown(graph, wanted, random)
     inside = np.flatnonzero(members[graph.heads] & members[graph.tails])
-    if len(inside) < FEWEST_EDGES:
+    if len(inside) < SMALLEST_PART:
         inside = np.flatnonzero(_grown(graph, wanted, random)[graph.heads])
     if len(inside) > largest:
         inside = np.sort(random.choice(inside, largest, replace=False))
     return _renumbered(graph, inside)
-
-
-FEWEST_EDGES = 50
-"""A part with fewer is of no use: the neighbourhoods of the entities are taken instead."""
 
 
 def _loose(graph: KnowledgeGraph, wanted: float, random: np.random.Generator) -> Mask:
@@ -137,9 +135,20 @@ def _observed(complete: KnowledgeGraph, config: PretrainingConfig, random: np.ra
 
 def _of_new_entities(graph: KnowledgeGraph, random: np.random.Generator) -> Mask:
     """Some edges of new entities; how many are new and how much of them is missing is drawn too."""
-    new = random.random(graph.num_entities) < NEW_ENTITIES * (FEW + random.random()) ** 2
-    missing: Mask = random.random(graph.num_triples) < MISSING * (FEW + random.random())
+    new = _new_entities(graph, random)
+    missing: Mask = random.random(graph.num_triples) < MISSING * _part_of_most(random)
     return missing & (new[graph.heads] | new[graph.tails])
+
+
+def _new_entities(graph: KnowledgeGraph, random: np.random.Generator) -> Mask:
+    """Entities that are new, each as likely as the others; few more often than many."""
+    new: Mask = random.random(graph.num_entities) < NEW_ENTITIES * _part_of_most(random) ** 2
+    return new
+
+
+def _part_of_most(random: np.random.Generator) -> float:
+    """Between `FEW` and 1."""
+    return min(1.0, FEW + random.random())
 
 
 def _handful(graph: KnowledgeGraph, rare: Mask, random: np.random.Generator) -> Mask:
