@@ -7,11 +7,12 @@ known ones. For an entity of membership m that is not known to be an answer, of 
     x = logit of the 16th root of m / c   c is the largest membership that a prediction can have (`ceiling_of`)
     r = log(1 + above)                    above is the number of other such entities above it (`methods.soft_rank`)
     s = log(1 + above / (1 + K))
-    p = sigmoid(a x - b r - d s + e),     e = e0 + e1 log(1 + K) + e2 (the largest x)
+    p = sigmoid(a x - b r - d s + e),     e = e0 + e1 log(1 + K) + e2 (the largest x) + e3 (1 if K = 0)
 
 where a > 0, b >= 0, d >= 0 and e0 are sums over the query's kind (`methods.query_groups`): a constant, negation, depth,
-intersection, union. So the order of entities stays, any tree-shaped query has a probability, and twenty-two numbers are
-all there is to fit. A known answer is certain, unless something is excluded: then p = sigmoid(a' logit(m) + e').
+intersection, union. So the order of entities stays, any tree-shaped query has a probability, and twenty-three numbers are
+all there is to fit. Whoever asks expects an answer, so where none is known one is likely to be missing. A known answer
+is certain, unless something is excluded: then p = sigmoid(a' logit(m) + e').
 
 Cost: a few passes over the entities, and the traversal that finds what is known.
 """
@@ -49,7 +50,7 @@ TIE_BREAKER = 1e-6
 KINDS = ("one", "negation", "depth", "intersection", "union")
 TERMS: dict[str, dict[str, tuple[str, ...]]] = {
     "predicted": {
-        "offset": (*KINDS, "log_known", "largest"),
+        "offset": (*KINDS, "log_known", "none_known", "largest"),
         "membership": KINDS,
         "rank": KINDS,
         "relative_rank": KINDS,
@@ -134,6 +135,7 @@ def query_features(query: Query, known: int, predicted: Float[Tensor, " entity"]
         "intersection": float(has_intersection(query)),
         "union": float(is_union(query)),
         "log_known": float(np.log1p(known)),
+        "none_known": float(known == 0),
         "largest": float(predicted.max()) if len(predicted) else 0.0,
     }
 
