@@ -10,9 +10,9 @@ known ones. For an entity of membership m that is not known to be an answer, of 
     p = sigmoid(a x - b r - d s + e),     e = e0 + e1 log(1 + K) + e2 (the largest x) + e3 (1 if K = 0)
 
 where a > 0, b >= 0, d >= 0 and e0 are sums over the query's kind (`methods.query_groups`): a constant, negation, depth,
-intersection, union. So the order of entities stays, any tree-shaped query has a probability, and twenty-three numbers are
-all there is to fit. Whoever asks expects an answer, so where none is known one is likely to be missing. A known answer
-is certain, unless something is excluded: then p = sigmoid(a' logit(m) + e').
+intersection, union. So the order of entities stays, any tree-shaped query has a probability, and there are twenty-three
+numbers to fit. Whoever asks expects an answer, so where none is known one is likely to be missing. A known answer is
+certain, unless something is excluded: then p = sigmoid(a' logit(m) + e').
 
 Cost: a few passes over the entities, and the traversal that finds what is known.
 """
