@@ -29,6 +29,7 @@ from unseen.reproduction.workspace import Workspace
 from unseen.training.run_folder import RunFolder
 
 RATIOS = (175,)
+MODELS = {"without-fb": "nowhere"}
 
 
 MAKE = """
@@ -43,7 +44,7 @@ from unseen.training.pretraining.session import pretrain
 
 pretrain(small_graphs(), "general", SETTINGS | {"steps": 2, "validate_every": 0})
 sys.argv = ["unseen", "reproduce", "-o", "grid", "--preset", "tiny", "--device", "cpu", "--ratios", "175"]
-sys.argv += ["--model", "general", "--no-figures"]
+sys.argv += ["--model", "general", "--model-without-fb", "nowhere", "--no-figures"]
 run()
 """
 
@@ -64,7 +65,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         made = subprocess.run([sys.executable, "-c", MAKE], cwd=root, env=environment, check=False)
         (root / "finished").write_text(str(made.returncode))
     assert (root / "finished").read_text() == "0"
-    return Workspace(root / "grid", preset="tiny", device="cpu", models={"general": str(root / "general")})
+    return Workspace(root / "grid", preset="tiny", device="cpu", models=MODELS | {"general": str(root / "general")})
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_every_cell_is_filled_or_has_a_reason(whole: Workspace) -> None:
     plan = Plan.of(whole, Request(RATIOS).tasks(whole))
     reasons = {one.cell.method: one.reason for one in plan.cells if one.status == "missing"}
     assert reasons == {"zero-shot-without-fb": reasons["zero-shot-without-fb"]}
-    assert "--model-without-fb names none" in reasons["zero-shot-without-fb"]
+    assert "--model-without-fb nowhere is neither shipped nor a folder" in reasons["zero-shot-without-fb"]
     assert {one.status for one in plan.cells} == {"done", "missing"}
     assert plan.count("done") == 60
 

@@ -1,4 +1,4 @@
-"""The model that the package ships: what it is, that it is small, and that it knows what the embedded graph implies."""
+"""The models that the package ships: what they are, that they are small, and that they know what a graph implies."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from unseen.methods.query_calibration import QueryCalibration
 from unseen.training.checkpoint import read_tensors
 from unseen.training.models import FACTS, MOST_BYTES, ModelFolder, find_model, kept_model, open_model
 
+GRAPHS = {"default": {"fb15k-237", "wn18rr", "codex-m"}, "without-fb15k-237": {"wn18rr", "codex-m"}}
+"""What each has learned from."""
 
-@pytest.fixture(scope="module")
-def model() -> ModelFolder:
-    found = find_model("default")
+
+@pytest.fixture(scope="module", params=GRAPHS)
+def model(request: pytest.FixtureRequest) -> ModelFolder:
+    found = find_model(request.param)
     assert isinstance(found, ModelFolder)
     return found
 
@@ -34,6 +37,7 @@ class TestFolder:
         card = model.card
         assert all(card[fact] is not None for fact in FACTS)
         assert {source["name"] for source in card["sources"]} == {graph["name"] for graph in card["data"]}
+        assert {graph["name"] for graph in card["data"]} == GRAPHS[model.name]
         assert all(source["licence"] for source in card["sources"])
         assert {name for name in card["metrics"] if name != "note"} >= {"validation_175", "validation_550"}
 
@@ -43,14 +47,14 @@ class TestFolder:
         assert all(bool(tensor.isfinite().all()) for tensor in weights)
         assert sum(tensor.numel() for tensor in weights) == model.card["parameters"]
 
-    def test_it_is_calibrated(self) -> None:
-        method = open_model("default", device="cpu")
+    def test_it_is_calibrated(self, model: ModelFolder) -> None:
+        method = open_model(model.path, device="cpu")
         assert isinstance(method, Calibrated)
         assert isinstance(method.calibration, QueryCalibration)
-        assert set(method.calibration.about["leave_one_out"]) == {"fb15k-237", "wn18rr", "codex-m"}
+        assert set(method.calibration.about["leave_one_out"]) == GRAPHS[model.name]
 
     def test_it_is_opened_once_as_long_as_it_stays(self, model: ModelFolder, tmp_path: Path) -> None:
-        assert kept_model("default") is kept_model(model.path)
+        assert kept_model(model.name) is kept_model(model.path)
         copy = Path(shutil.copytree(model.path, tmp_path / "copy"))
         first = kept_model(copy)
         assert first is kept_model(copy)
