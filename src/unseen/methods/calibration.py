@@ -4,7 +4,7 @@ The membership m of an entity in the answer set of a query orders entities; how 
 true answer depends on the method, on the depth of the query and on negation. For each group of queries (`group_of`)
 one of two curves of z = logit(m) is fitted to validation queries:
 
-    temperature   p = sigmoid(a z + b)                     two numbers, by Newton's method
+    temperature   p = sigmoid(a z + b)                     two numbers, by logistic regression
     isotonic      p = the rising step function nearest to the observed frequencies, joined by lines (pool adjacent
                   violators)
 
@@ -30,6 +30,7 @@ from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution
 from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
+from unseen.methods.logistic import fit_logistic, sigmoid
 from unseen.methods.query_calibration import VERSION, QueryCalibration
 from unseen.methods.query_groups import group_distance, group_of
 from unseen.methods.query_loss import logit
@@ -37,6 +38,7 @@ from unseen.methods.query_loss import logit
 Floats = NDArray[np.float64]
 
 BINS, LARGEST_LOGIT = 1024, 24.0
+LEAST_SLOPE = 1e-3
 TIE_BREAKER = 1e-6
 """How much of the membership itself goes into a probability, so that equal steps keep the order of entities."""
 
@@ -231,25 +233,11 @@ def isotonic(seen: Frequencies) -> Curve:
 
 
 def temperature(seen: Frequencies) -> Curve:
-    """Logistic regression on the logit by Newton's method, damped a little."""
-    a, b = 1.0, 0.0
-    for _ in range(50):
-        p = _sigmoid(a * _CENTRES + b)
-        residual, weight = seen.true - seen.counts * p, seen.counts * p * (1 - p)
-        gradient = np.array([(residual * _CENTRES).sum(), residual.sum()])
-        moments = [(weight * _CENTRES**power).sum() for power in (2, 1, 0)]
-        hessian = np.array([[moments[0], moments[1]], [moments[1], moments[2]]]) + np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
-        a, b = max(1e-3, a + step[0]), b + step[1]
-        if np.abs(step).max() < 1e-9:
-            break
+    """Logistic regression on the logit; the slope stays positive."""
+    rows = np.stack([_CENTRES, np.ones(BINS)], axis=1)
+    slope, offset = fit_logistic(rows, seen.counts, seen.true)
     knots = np.linspace(-LARGEST_LOGIT, LARGEST_LOGIT, 193)
-    return _curve("temperature", knots.tolist(), _sigmoid(a * knots + b).tolist())
-
-
-def _sigmoid(z: Floats) -> Floats:
-    p: Floats = (1 + np.tanh(z / 2)) / 2
-    return p
+    return _curve("temperature", knots.tolist(), sigmoid(max(LEAST_SLOPE, slope) * knots + offset).tolist())
 
 
 def _curve(kind: str, logits: Sequence[float], probabilities: Sequence[float]) -> Curve:
