@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from unseen.logic.execute import execute
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers
 from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
+from unseen.methods.gnn_qe.certainty import certain_level
+from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.edge_following import Walks, follow, follow_in_parts
 from unseen.methods.gnn_qe.training_batch import ReadyPlan
 from unseen.methods.gnn_qe.training_pass import execute_plan, known_answers, visible_edges
@@ -85,12 +88,31 @@ def test_without_known_facts_memberships_are_sharpened_everywhere_or_under_a_neg
     graph, one = random_graph(), Project(0, Anchor(9))
     raw = model().answer(graph, [one])[0]
     everywhere, below = model(), model()
-    everywhere.answering = Answering(known_facts=False, sharpness=4.0, sharpens_alone=True)
+    everywhere.answering = Answering(known_facts=False, ceiling=0.8, sharpness=4.0, sharpens_alone=True)
     below.answering = Answering(known_facts=False, sharpness=4.0)
-    for method, positive in ((everywhere, raw**4), (below, raw)):
+    level = certain_level(everywhere, everywhere.compact(graph))
+    with_level = torch.where(raw >= level, 1.0, 0.8 * raw**4)
+    for method, positive, negated in ((everywhere, with_level, with_level), (below, raw, raw**4)):
         found = method.answer(graph, [one, Not(one)])
-        assert torch.allclose(found[0], positive, atol=1e-6)
-        assert torch.allclose(found[1], 1 - raw**4, atol=1e-6)
+        assert torch.allclose(found[0], positive, atol=2e-5)
+        assert torch.allclose(found[1], 1 - negated, atol=2e-5)
+
+
+def test_certain_begins_half_way_between_seen_facts_and_others_and_is_measured_anew_for_other_weights() -> None:
+    graph, method = random_graph(), model()
+    compact, calls = method.compact(graph), []
+
+    def seen_or_not(graph: CompactGraph, sets: torch.Tensor, relations: torch.Tensor) -> torch.Tensor:
+        calls.append(len(sets))
+        return torch.where(follow_in_parts(graph, sets, relations.numpy()) > 0, 0.8, 0.45)
+
+    with patch.object(method, "project_nodes", seen_or_not):
+        assert certain_level(method, compact) == pytest.approx(0.6)
+        assert certain_level(method, compact) == pytest.approx(0.6)
+        assert len(calls) == 1
+        next(method.parameters()).detach().mul_(2)
+        certain_level(method, compact)
+        assert len(calls) == 2
 
 
 def test_hidden_edges_are_not_followed() -> None:

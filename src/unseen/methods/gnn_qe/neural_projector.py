@@ -25,6 +25,7 @@ from torch.utils.checkpoint import checkpoint
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
+from unseen.methods.gnn_qe.certainty import certain_level, with_certain
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
 from unseen.methods.gnn_qe.training_batch import TrainingBatch
@@ -68,7 +69,7 @@ class Answering:
     believed: beside known facts they count to this power. Without known facts those under a negation do, or all of
     them, if inner sets were such while it learned."""
     sharpens_alone: bool = False
-    """Whether memberships count to this power also without known facts."""
+    """Whether also without known facts all memberships count to this power, beside what the network is certain of."""
 
     @property
     def beside_facts(self) -> Believed:
@@ -142,7 +143,7 @@ class NeuralProjector(nn.Module):
             if way.known_facts:
                 return execute(KnownEdges(self, way.beside_facts), graph, queries, LOGIC, self.device)
             if way.sharpens_alone:
-                return execute(Sharpened(self, way.sharpness), graph, queries, LOGIC, self.device)
+                return execute(Alone(self, way.beside_facts), graph, queries, LOGIC, self.device)
             return execute(self, graph, queries, replace(LOGIC, sharpness=way.sharpness), self.device)
 
     def prepare(
@@ -219,17 +220,18 @@ class KnownEdges:
 
 
 @dataclass(frozen=True)
-class Sharpened:
-    """The model's projections to a power."""
+class Alone:
+    """The model's projections without the edges: what it is as certain of as of facts that it sees stands for them."""
 
     model: NeuralProjector
-    sharpness: float
+    beside_facts: Believed
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
         """What the network predicts, as much of it as counts."""
-        return believed(self.model.project(graph, sets, relations), (1.0, self.sharpness))
+        level = certain_level(self.model, self.model.compact(graph))
+        return with_certain(self.model.project(graph, sets, relations), level, self.beside_facts)
 
 
 def default_memory(device: torch.device) -> int:
