@@ -23,6 +23,7 @@ from unseen.methods.calibration import Calibrated
 from unseen.methods.zero_shot import Architecture, ZeroShot, footprint
 from unseen.training import models
 from unseen.training.checkpoint import read_json, read_tensors, save_weights
+from unseen.training.config import PretrainingConfig
 from unseen.training.errors import ConfigError, RunFolderError
 from unseen.training.models import default_model, export_model, open_model, shipped_models, weights_and_settings
 from unseen.training.pretraining.session import pretrain
@@ -222,6 +223,20 @@ class TestFineTuning:
         train("gnn-qe", DATASET, tmp_path / "gnn", TINY)
         with pytest.raises(RunFolderError, match="not a zero-shot model"):
             train("zero-shot", DATASET, tmp_path / "run", TUNING, start=tmp_path / "gnn")
+
+    def test_what_it_remembers_of_relations_is_no_model_for_any_graph(self, run: RunFolder, tmp_path: Path) -> None:
+        train("zero-shot", DATASET, tmp_path / "run", TUNING, start=run.path)
+        tuned = RunFolder.open(tmp_path / "run")
+        assert tuned.config.relation_memory
+        with pytest.raises(RunFolderError, match="remembers the relations of its dataset"):
+            export_model(tuned, tmp_path / "model", licence="none")
+        assert set(weights_and_settings(tuned.path)[0]) == set(weights_and_settings(run.path)[0])
+        train("zero-shot", DATASET, tmp_path / "again", TUNING | {"relation_memory": False}, start=tuned.path)
+        export_model(RunFolder.open(tmp_path / "again"), tmp_path / "model", licence="none")
+
+    def test_worlds_are_answered_without_names(self) -> None:
+        with pytest.raises(ConfigError, match="without names"):
+            PretrainingConfig(relation_memory=True)
 
     def test_the_command_takes_a_model(self, shipped: Path, tmp_path: Path) -> None:
         DATASET.save(tmp_path / "small")

@@ -28,14 +28,12 @@ class ModelRelations:
     @classmethod
     def of(cls, graph: KnowledgeGraph, relation_names: tuple[str, ...]) -> ModelRelations:
         """Match relations by any name that the graph accepts; a graph of which no edge is known is an error."""
-        found = graph.vocabulary.relations.find_all(relation_names)
-        numbers = np.full(graph.num_relations, ABSENT, np.int64)
-        numbers[found[found >= 0]] = np.flatnonzero(found >= 0)
-        if graph.num_triples and (numbers[graph.relations] < 0).all():
+        numbers = numbers_by_name(graph, relation_names)
+        if graph.num_triples and (numbers[::2][graph.relations] < 0).all():
             raise GraphError(
                 "the model knows none of this graph's relations; it was trained on a graph with other names"
             )
-        return cls(_by_directed_id(numbers), graph.vocabulary.relations.name)
+        return cls(numbers, graph.vocabulary.relations.name)
 
     @classmethod
     def every(cls, graph: KnowledgeGraph) -> ModelRelations:
@@ -61,10 +59,11 @@ class ModelRelations:
         return numbers
 
 
-def _by_directed_id(numbers: Ids) -> Ids:
-    """The model's directed ids as one column over the graph's directed ids."""
-    column = np.full(2 * len(numbers), ABSENT, np.int64)
-    for relation in np.flatnonzero(numbers >= 0).tolist():
+def numbers_by_name(graph: KnowledgeGraph, relation_names: tuple[str, ...]) -> Ids:
+    """For each directed relation of a graph, its directed id among relations of these names; -1 where it has none."""
+    found = graph.vocabulary.relations.find_all(relation_names)
+    column = np.full(2 * graph.num_relations, ABSENT, np.int64)
+    for number in np.flatnonzero(found >= 0).tolist():
         for inverse in (False, True):
-            column[directed_relation(relation, inverse)] = directed_relation(int(numbers[relation]), inverse)
+            column[directed_relation(int(found[number]), inverse)] = directed_relation(number, inverse)
     return column

@@ -131,6 +131,7 @@ class ZeroShotConfig(GnnQeConfig):
     relation_layers: int = setting(6, "Layers of the network over the graph of relations.", POSITIVE)
     dim: int = setting(64, "Width of both networks.", POSITIVE)
     relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
+    relation_memory: bool = setting(False, "Remember the dataset's relations by name, beside reading them as any.")
     learning_rate: float = setting(1e-3, "Of Adam.", POSITIVE)
     clip_norm: float = setting(1.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
 
@@ -170,6 +171,11 @@ class PretrainingConfig(ZeroShotConfig):
     )
     held_out: float = setting(0.1, "Share of entities and relations set aside for validation.", BELOW_ONE)
     sampler_threads: int = setting(0, "Threads that make worlds; 0 is all cores but one, at most 8.", NOT_NEGATIVE)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.relation_memory:
+            raise ConfigError("relation_memory is for a dataset of one's own; worlds are to be answered without names")
 
 
 @dataclass(frozen=True)

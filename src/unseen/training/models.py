@@ -35,6 +35,8 @@ SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message")
 WAYS = ("ceiling", "sharpness", "inner_facts", "known_weight")
 """How a model answers and has learned: what it goes on with unless told otherwise."""
 SETTINGS = (*SHAPE, *WAYS)
+MEMORY = "relation_memory."
+"""Of the names of weights that belong to relations by name."""
 DEFAULT = "default"
 """The shipped model of that name is the one to take where none is named."""
 FACTS = ("data", "steps", "seed", "commit", "metrics", "licence")
@@ -137,7 +139,8 @@ def _opened(path: Path, _files: tuple[tuple[str, int], ...]) -> Executing:
 def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The weights of a zero-shot model, in float32, and the settings that they belong to.
 
-    Those of `SHAPE` cannot be others; those of `WAYS` are what the model answers and has learned with.
+    Those of `SHAPE` cannot be others; those of `WAYS` are what the model answers and has learned with. What it
+    remembers of relations by name stays behind.
     """
     found = find_model(name)
     path = found.path / "weights.safetensors" if isinstance(found, ModelFolder) else found.weights_path()
@@ -145,7 +148,8 @@ def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str,
     if not isinstance(config, ZeroShotConfig):
         raise RunFolderError("is not a zero-shot model: its weights belong to relations by name", path=found.path)
     settings = asdict(config)
-    return {key: tensor.float() for key, tensor in read_tensors(path).items()}, {key: settings[key] for key in SETTINGS}
+    weights = {key: tensor.float() for key, tensor in read_tensors(path).items() if not key.startswith(MEMORY)}
+    return weights, {key: settings[key] for key in SETTINGS}
 
 
 def export_model(
@@ -163,6 +167,12 @@ def export_model(
     """
     if (path / "card.json").exists():
         raise RunFolderError("is a model already; name another folder", path=path)
+    if getattr(run.config, "relation_memory", False):
+        raise RunFolderError(
+            "remembers the relations of its dataset by name, so it is no model for any graph; use the run itself, or "
+            "fine-tune with --no-relation-memory",
+            path=run.path,
+        )
     weights, _ = weights_and_settings(run.path)
     path.mkdir(parents=True, exist_ok=True)
     small = _small(weights)

@@ -55,8 +55,9 @@ FINE_TUNING: dict[str, Any] = {
     "warmup": 50,
     "average": 0.99,
     "validate_every": 100,
+    "relation_memory": True,
 }
-"""For a model that has learned from other graphs already: minutes, and small steps."""
+"""For a model that has learned from other graphs already: minutes, small steps, and names to be remembered."""
 
 PAPER_BATCH = 256
 """Triples in a batch; an epoch shows each triple once."""

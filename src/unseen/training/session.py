@@ -100,7 +100,8 @@ def begin_from(start: str | Path, method: str, dataset: Dataset, path: Path, set
     weights, complete = start_of(start, settings)
     config = from_mapping(CONFIGS[method], FINE_TUNING | complete)
     folder = RunFolder.create(path, method, config, dataset, start=str(start))
-    write_tensors(folder.start_path, weights)
+    fresh = make_method(config, folder.relation_names).state_dict()
+    write_tensors(folder.start_path, fresh | weights)  # what it remembers of relations begins here
     return folder
 
 

@@ -72,7 +72,7 @@ def make_method(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         if isinstance(config, ZeroShotConfig):
-            return _zero_shot(config, known_facts)
+            return _zero_shot(config, relation_names, known_facts)
         if isinstance(config, GnnQeConfig):
             return _gnn_qe(config, relation_names, known_facts)
         if isinstance(config, NodePieceQeConfig):
@@ -92,7 +92,7 @@ def _objective(config: GnnQeConfig) -> Objective:
     )
 
 
-def _zero_shot(config: ZeroShotConfig, known_facts: bool) -> ZeroShot:
+def _zero_shot(config: ZeroShotConfig, relation_names: Sequence[str], known_facts: bool) -> ZeroShot:
     shape = ZeroShotArchitecture(
         config.dim,
         config.layers,
@@ -103,7 +103,8 @@ def _zero_shot(config: ZeroShotConfig, known_facts: bool) -> ZeroShot:
     )
     answering = _answering(config, known_facts)
     objective = _objective(config)
-    return ZeroShot(shape, objective, answering=answering, memory=int(config.memory_gib * 2**30) or None)
+    memory, remembers = int(config.memory_gib * 2**30) or None, relation_names if config.relation_memory else ()
+    return ZeroShot(shape, objective, answering=answering, memory=memory, remembers=remembers)
 
 
 def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: bool) -> GnnQe:

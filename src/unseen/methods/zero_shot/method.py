@@ -3,7 +3,8 @@
 A projection by relation r is sigmoid(ConditionedNBFNet(m, z_r)) over the whole graph, where z_r are vectors of all
 relations as r sees them, from a network on the graph of relations (`nn.relation_graph`, `nn.relation_network`). The
 rest is GNN-QE's: product logic, traversal dropout, known facts (`methods.gnn_qe.neural_projector`). Nothing that is
-learned belongs to a name or a number.
+learned belongs to a name or a number, unless a model that is fine-tuned is given a memory of relations
+(`relation_memory`).
 
 Cost of a projection: `num_layers` passes over all edges, and once for each distinct relation of a batch
 `relation_layers` passes over the graph of relations, all `dim` wide. To answer, what the layers read of a relation is
@@ -32,6 +33,7 @@ from unseen.methods.gnn_qe.neural_projector import Answering, NeuralProjector, O
 from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
 from unseen.methods.zero_shot.conditioned_batch import ConditionedBatch
 from unseen.methods.zero_shot.related_graph import RelatedGraph
+from unseen.methods.zero_shot.relation_memory import RelationMemory
 from unseen.nn.conditioned_nbfnet import ConditionedNBFNet, Readings
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.relation_network import RelationNetwork
@@ -60,7 +62,9 @@ class ZeroShot(NeuralProjector):
         *,
         answering: Answering | None = None,
         memory: int | None = None,
+        remembers: Sequence[str] = (),
     ) -> None:
+        """With a memory of the relations that `remembers` names, if any."""
         shape = architecture or Architecture()
         super().__init__(Size(shape.dim, max(shape.num_layers, shape.relation_layers)), objective, answering, memory)
         self.architecture = shape
@@ -68,6 +72,7 @@ class ZeroShot(NeuralProjector):
         self.network = ConditionedNBFNet(
             shape.dim, shape.num_layers, shape.hidden_dim, shape.message, relation_dropout=shape.relation_dropout
         )
+        self.relation_memory = RelationMemory(remembers, shape.dim) if remembers else None
         self._recordings = Recordings()
         self._graphs: WeakKeyDictionary[KnowledgeGraph, dict[torch.device, RelatedGraph]] = WeakKeyDictionary()
 
@@ -80,7 +85,8 @@ class ZeroShot(NeuralProjector):
         """The graph as this model reads it; made once for each graph and device, gone when the graph is."""
         known = self._graphs.setdefault(graph, {})
         if self.device not in known:
-            known[self.device] = RelatedGraph.of_graph(graph, self.device)
+            places = None if self.relation_memory is None else self.relation_memory.rows(graph)
+            known[self.device] = RelatedGraph.of_graph(graph, self.device, places)
         return known[self.device]
 
     def prepare(
@@ -118,7 +124,10 @@ class ZeroShot(NeuralProjector):
 
         def compute(part: slice) -> Tensor:
             vectors: Tensor = self.relation_network(graph.relation_edges, queries[part])
-            return vectors
+            if self.relation_memory is None or graph.remembered is None:
+                return vectors
+            remembered: Tensor = self.relation_memory(graph.remembered, queries[part])
+            return vectors + remembered
 
         return self.network.readings(torch.cat(self.in_parts(graph.edges.num_relations, len(queries), compute), dim=1))
 
@@ -178,7 +187,8 @@ class ZeroShot(NeuralProjector):
 
     @cached_property
     def _reading_weights(self) -> list[Tensor]:
-        return [*self.relation_network.parameters(), *self.network.relation_maps.parameters()]
+        memory = () if self.relation_memory is None else self.relation_memory.parameters()
+        return [*self.relation_network.parameters(), *self.network.relation_maps.parameters(), *memory]
 
     def _conditioned(
         self,

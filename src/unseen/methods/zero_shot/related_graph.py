@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
@@ -52,10 +52,15 @@ class RelatedGraph(CompactGraph):
     """Nodes, edges and relations of one graph on one device; relations have the graph's own numbers."""
 
     relation_edges: EdgeViews
+    remembered: Int[Tensor, " relation"] | None = None
+    """Where a model with a memory of relations has them; see `relation_memory`."""
     known_readings: KnownReadings = field(default_factory=KnownReadings)
 
     @classmethod
-    def of_graph(cls, graph: KnowledgeGraph, device: torch.device) -> RelatedGraph:
-        """Both graphs, for a model that knows no relation by name."""
+    def of_graph(
+        cls, graph: KnowledgeGraph, device: torch.device, remembered: Int[Tensor, " relation"] | None = None
+    ) -> RelatedGraph:
+        """Both graphs, for a model that has to know no relation by name."""
         parts = cls.parts_of(graph, ModelRelations.every(graph), graph.vocabulary.num_directed_relations, device)
-        return cls(*parts, RelationGraph.of(graph).edges(device))
+        places = None if remembered is None else remembered.to(device)
+        return cls(*parts, RelationGraph.of(graph).edges(device), places)

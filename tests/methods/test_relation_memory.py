@@ -1,0 +1,80 @@
+"""What a fine-tuned model remembers of relations by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from unseen.graph import KnowledgeGraph, Vocabulary
+from unseen.logic.algebra import Anchor, Project, Query
+from unseen.methods.gnn_qe import Answering
+from unseen.methods.zero_shot import Architecture, ZeroShot
+from unseen.methods.zero_shot.relation_memory import RelationMemory
+
+SHAPE = Architecture(dim=8, num_layers=2, relation_layers=2, hidden_dim=8)
+
+
+@pytest.fixture
+def graph() -> KnowledgeGraph:
+    random = np.random.default_rng(0)
+    columns = [random.integers(limit, size=60) for limit in (20, 4, 20)]
+    return KnowledgeGraph(*columns, Vocabulary.numbered(20, 4))
+
+
+def names(graph: KnowledgeGraph, *relations: int) -> list[str]:
+    return [graph.vocabulary.relations.name(relation) for relation in relations]
+
+
+def model(remembers: list[str]) -> ZeroShot:
+    torch.manual_seed(0)
+    return ZeroShot(SHAPE, answering=Answering(known_facts=False), remembers=remembers).eval()
+
+
+def questions() -> list[Query]:
+    return [Project(relation, Anchor(3)) for relation in range(8)]
+
+
+def memory_of(method: ZeroShot) -> RelationMemory:
+    assert method.relation_memory is not None
+    return method.relation_memory
+
+
+def test_it_begins_with_the_very_model(graph: KnowledgeGraph) -> None:
+    plain, remembering = model([]), model(names(graph, 0, 1, 2, 3))
+    assert plain.relation_memory is None
+    assert torch.equal(plain.answer(graph, questions()), remembering.answer(graph, questions()))
+
+
+@pytest.mark.parametrize("table", ["own", "paired"])
+def test_what_is_remembered_belongs_to_a_name_and_is_seen_at_once(graph: KnowledgeGraph, table: str) -> None:
+    method = model(names(graph, 2))
+    before = method.answer(graph, questions())
+    with torch.no_grad():
+        getattr(memory_of(method), table).add_(1.0)
+    after = method.answer(graph, questions())
+    assert not torch.allclose(before[4], after[4])  # readings from before are not found again
+    moved = np.array([1, 2, 3, 0])
+    other = KnowledgeGraph(graph.heads, moved[graph.relations], graph.tails, graph.vocabulary)
+    assert not torch.allclose(method.answer(other, [Project(6, Anchor(3))])[0], after[4])
+
+
+def test_a_relation_that_was_not_there_is_read_as_before(graph: KnowledgeGraph) -> None:
+    method = model(names(graph, 0, 1, 2, 3))
+    with torch.no_grad():
+        memory_of(method).own.add_(1.0)
+    unknown = KnowledgeGraph(
+        graph.heads, graph.relations, graph.tails, Vocabulary.of([f"e{n}" for n in range(20)], list("wxyz"))
+    )
+    assert torch.allclose(method.answer(unknown, questions()), model([]).answer(unknown, questions()), atol=1e-6)
+
+
+def test_it_learns_with_the_rest(graph: KnowledgeGraph) -> None:
+    method = model(names(graph, 0, 1, 2, 3)).train()
+    batch = method.prepare(graph, questions(), [np.array([1, 2])] * 8)
+    method.losses(batch, torch.Generator().manual_seed(0)).sum().backward()
+    memory = memory_of(method)
+    assert memory.own.grad is not None
+    assert memory.own.grad.abs().sum() > 0
+    assert memory.paired.grad is not None
+    assert memory.paired.grad.abs().sum() > 0
