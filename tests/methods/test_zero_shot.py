@@ -71,11 +71,12 @@ def test_relations_that_nothing_uses_change_nothing(graph: KnowledgeGraph) -> No
 
 def test_a_question_asked_again_needs_no_pass_over_relations(graph: KnowledgeGraph) -> None:
     method, passes = model(), []
-    method.relation_network.register_forward_hook(lambda *_: passes.append(1))
-    first = method.answer(graph, some_queries())
-    assert len(passes) == 2  # one for each level
-    assert torch.equal(method.answer(graph, some_queries()), first)
-    assert len(passes) == 2
+    method.relation_network.register_forward_hook(lambda _module, inputs, _output: passes.append(len(inputs[1])))
+    queries = [SHAPES["3p"].fill([3, 0, 2, 4]), SHAPES["2i"].fill([1, 0, 2, 6])]
+    first = method.answer(graph, queries)
+    assert passes == [4]  # one for the relations of all levels
+    assert torch.equal(method.answer(graph, queries), first)
+    assert passes == [4]
 
 
 def test_vectors_are_made_again_when_the_weights_have_changed(graph: KnowledgeGraph) -> None:

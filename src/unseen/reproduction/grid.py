@@ -76,8 +76,7 @@ SMALL_GRAPH = {
     "relation_dropout": 0.6,
     "validate_every": 50,
     "validation_queries": 60,
-    "patience": 12,
-    "steps": 1500,
+    "steps": 400,
 }
 """For GNN-QE where the training graph is small and soon learned by heart (docs/results.md)."""
 METHODS: dict[str, MethodPlan] = {
@@ -86,8 +85,12 @@ METHODS: dict[str, MethodPlan] = {
     "zero-shot-without-fb": MethodPlan(model="without-fb"),
     "gnn-qe": MethodPlan(
         "gnn-qe",
-        {"steps": 6000, "patience": 6},
-        {550: SMALL_GRAPH, 300: SMALL_GRAPH | {"validate_every": 100, "steps": 3000}},
+        {"steps": 2000, "schedule": "cosine"},
+        {
+            550: SMALL_GRAPH,
+            300: SMALL_GRAPH | {"validate_every": 100, "steps": 800},
+            **{ratio: {"steps": 4000} for ratio in (134, 113, 106)},
+        },
     ),
     "nodepiece-qe": MethodPlan("nodepiece-qe", {"recipe": "large-batch"}, tuned=True),
     "nodepiece-qe-gnn": MethodPlan("nodepiece-qe", {"recipe": "large-batch", "gnn": True}, tuned=True),

@@ -32,23 +32,38 @@ def strata_table(found: GridResults) -> Table:
 def time_table(found: GridResults) -> Table:
     """Milliseconds a query, training minutes, and the device."""
     body = []
-    trained = {(one.cell.ratio, one.cell.method): one for one in found.done("train")}
-    for filled in found.done("time"):
-        times = filled.content["seconds_per_query"]
-        means = [1000 * sum(one[key] for one in times.values()) / max(1, len(times)) for key in ("alone", "batch")]
-        run = trained.get((filled.cell.ratio, filled.cell.method))
+    asked, trained = (
+        {(one.cell.ratio, one.cell.method): one for one in found.done(what)} for what in ("time", "train")
+    )
+    for place in [one for one in _places(found) if one in asked or one in trained]:
+        timed, run = asked.get(place), trained.get(place)
         minutes = run.content["training"]["seconds"] / 60 if run else None
         steps = f"{run.content['training']['step']:,}" if run else ""
         memory = run.content.get("peak_memory_gib") if run else None
-        about = (f"{filled.cell.ratio} %", method_name(filled.cell.method))
-        numbers = (f"{means[0]:.2f}", f"{means[1]:.3f}", number(minutes), steps, number(memory or None))
-        body.append((*about, *numbers, str(filled.content["made_by"]["device"])))
+        device = next(one for one in (timed, run) if one is not None).content["made_by"]["device"]
+        about = (f"{place[0]} %", method_name(place[1]))
+        numbers = (*_milliseconds(timed), number(minutes), steps, number(memory or None))
+        body.append((*about, *numbers, str(device)))
     header = ("Ratio", "Method", "ms, alone", "ms, in a batch", "training minutes", "steps", "peak GiB", "device")
     title = (
         "Milliseconds a query on the test graph, mean over the fourteen types: alone (median), and in a batch of 64; "
         "training without validation, beside other processes where there were any."
     )
     return Table("time", title, header, tuple(body), 2)
+
+
+def _places(found: GridResults) -> list[tuple[int, str]]:
+    """Ratio and method of all cells, in order."""
+    return list(dict.fromkeys((one.cell.ratio, one.cell.method) for one in found.cells))
+
+
+def _milliseconds(timed: Filled | None) -> tuple[str, str]:
+    """A query alone and in a batch, mean over types; nothing where it was not measured."""
+    if timed is None:
+        return "", ""
+    times = timed.content["seconds_per_query"]
+    alone, batch = (1000 * sum(one[key] for one in times.values()) / max(1, len(times)) for key in ("alone", "batch"))
+    return f"{alone:.2f}", f"{batch:.3f}"
 
 
 def coverage(found: GridResults) -> Table:

@@ -50,7 +50,7 @@ WITH_GNN = {
 }
 FINE_TUNING: dict[str, Any] = {
     "steps": 1000,
-    "learning_rate": 3e-4,
+    "learning_rate": 1e-3,
     "schedule": "cosine",
     "warmup": 50,
     "average": 0.99,

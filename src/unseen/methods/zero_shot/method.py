@@ -26,13 +26,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
-from unseen.logic.algebra import Query
+from unseen.logic.algebra import Project, Query, walk
+from unseen.logic.execute import Execution
 from unseen.methods.gnn_qe.captured import Input, Recordings
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.neural_projector import Answering, NeuralProjector, Objective, Size
 from unseen.methods.gnn_qe.training_pass import execute_plan, visible_edges
 from unseen.methods.zero_shot.conditioned_batch import ConditionedBatch
-from unseen.methods.zero_shot.related_graph import RelatedGraph
+from unseen.methods.zero_shot.related_graph import Reading, RelatedGraph
 from unseen.methods.zero_shot.relation_memory import RelationMemory
 from unseen.nn.conditioned_nbfnet import ConditionedNBFNet, Readings
 from unseen.nn.kernels.definitions import Message
@@ -158,6 +159,16 @@ class ZeroShot(NeuralProjector):
             reached[rows] = self.project_nodes(compact, sets[rows], on_device[rows], edge_mask)
         return reached
 
+    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
+        """As ever; all relations that the queries ask for, at any depth, are read together before."""
+        asked = {node.relation for query in queries for node in walk(query) if isinstance(node, Project)}
+        compact = self.compact(graph)
+        numbers = compact.relations_of(np.array(sorted(asked), np.int64)).tolist()
+        if 1 < len(numbers) <= compact.known_readings.most(self._reading_size(compact)):
+            with torch.no_grad():
+                self._readings_by_relation(compact, numbers)
+        return super().estimate(graph, queries)
+
     def _reading_size(self, graph: RelatedGraph) -> int:
         """Bytes of the readings of one relation."""
         cells = graph.edges.num_relations * self.architecture.dim
@@ -166,9 +177,16 @@ class ZeroShot(NeuralProjector):
     def _found_readings(
         self, graph: RelatedGraph, distinct: list[int]
     ) -> Float[Tensor, "reading relation query dim"] | list[Tensor]:
-        """The readings of distinct query relations; those not known yet are computed together."""
+        """The readings of distinct query relations."""
         if torch.is_grad_enabled() or not distinct:
             return self.readings(graph, torch.tensor(distinct, dtype=torch.int64, device=self.device))
+        have = self._readings_by_relation(graph, distinct)
+        if len(distinct) == 1:
+            return have[distinct[0]].unsqueeze(2)
+        return torch.stack([have[query] for query in distinct], dim=2)
+
+    def _readings_by_relation(self, graph: RelatedGraph, distinct: list[int]) -> dict[int, Reading]:
+        """The same one by one; those not known yet are computed together."""
         known = graph.known_readings.of_version(self._weights_version())
         missing = [query for query in distinct if query not in known]
         have = {query: known[query] for query in distinct if query in known}
@@ -176,9 +194,7 @@ class ZeroShot(NeuralProjector):
             made = torch.stack(self.readings(graph, torch.tensor(missing, device=self.device)))
             have |= dict(zip(missing, made.permute(2, 0, 1, 3).contiguous(), strict=True))
             graph.known_readings.keep({query: have[query] for query in missing})
-        if len(distinct) == 1:
-            return have[distinct[0]].unsqueeze(2)
-        return torch.stack([have[query] for query in distinct], dim=2)
+        return have
 
     def _weights_version(self) -> tuple[int, int]:
         """Another pair of numbers whenever the weights that make readings have changed or moved."""
