@@ -65,8 +65,8 @@ def gnn_qe(*, known_facts: bool = True) -> Answerer:
     return GnnQe(RELATION_NAMES, shape, answering=Answering(known_facts)).eval()
 
 
-def zero_shot(*, known_facts: bool = True) -> Answerer:
-    """An untrained model with the same random weights each time."""
+def zero_shot(*, known_facts: bool = True, certain: bool = False, remembers: Sequence[str] = ()) -> Answerer:
+    """An untrained model with the same random weights each time; what it remembers of relations is random too."""
     import torch
 
     from unseen.methods.gnn_qe import Answering
@@ -74,7 +74,11 @@ def zero_shot(*, known_facts: bool = True) -> Answerer:
 
     torch.manual_seed(0)
     shape = Architecture(dim=4, num_layers=2, relation_layers=2, hidden_dim=4)
-    return ZeroShot(shape, answering=Answering(known_facts)).eval()
+    method = ZeroShot(shape, answering=Answering(known_facts, sharpens_alone=certain), remembers=remembers).eval()
+    if method.relation_memory is not None:
+        torch.nn.init.normal_(method.relation_memory.own, std=0.1)
+        torch.nn.init.normal_(method.relation_memory.paired, std=0.1)
+    return method
 
 
 def reloaded_zero_shot(method: Answerer, folder: Path) -> Answerer:
@@ -174,6 +178,12 @@ METHODS = [
         knows_new_relations=False,
         reload=reloaded_zero_shot,
     ),
+    MethodCase(
+        "zero-shot, certain of what it sees",
+        lambda: zero_shot(known_facts=False, certain=True),
+        knows_new_relations=False,
+    ),
+    MethodCase("zero-shot with a memory of relations", lambda: zero_shot(remembers=RELATION_NAMES[:2])),
     MethodCase("cqd-beam", cqd_beam),
     MethodCase("cqd-beam, calibrated", lambda: cqd_beam(scale="calibrated", logic="goedel")),
     MethodCase("cqd-beam, softmax", lambda: cqd_beam(scale="softmax", negation=2.0, heads="any")),

@@ -115,6 +115,11 @@ def test_certain_begins_half_way_between_seen_facts_and_others_and_is_measured_a
         assert len(calls) == 2
 
 
+def test_where_there_is_no_other_entity_seen_facts_are_the_level() -> None:
+    graph, method = KnowledgeGraph([0], [0], [0], Vocabulary.of(["one"], ["knows"])), model()
+    assert 0 < certain_level(method, method.compact(graph)) < 1
+
+
 def test_hidden_edges_are_not_followed() -> None:
     graph, method = random_graph(), model()
     compact = method.compact(graph)

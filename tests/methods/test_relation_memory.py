@@ -55,8 +55,12 @@ def test_what_is_remembered_belongs_to_a_name_and_is_seen_at_once(graph: Knowled
     after = method.answer(graph, questions())
     assert not torch.allclose(before[4], after[4])  # readings from before are not found again
     moved = np.array([1, 2, 3, 0])
-    other = KnowledgeGraph(graph.heads, moved[graph.relations], graph.tails, graph.vocabulary)
-    assert not torch.allclose(method.answer(other, [Project(6, Anchor(3))])[0], after[4])
+    entities = [graph.vocabulary.entities.name(number) for number in range(20)]
+    renumbered = Vocabulary.of(entities, names(graph, 3, 0, 1, 2))
+    other = KnowledgeGraph(graph.heads, moved[graph.relations], graph.tails, renumbered)
+    assert torch.allclose(method.answer(other, [Project(6, Anchor(3))])[0], after[4], atol=1e-5)
+    renamed = KnowledgeGraph(graph.heads, moved[graph.relations], graph.tails, graph.vocabulary)
+    assert not torch.allclose(method.answer(renamed, [Project(6, Anchor(3))])[0], after[4])
 
 
 def test_a_relation_that_was_not_there_is_read_as_before(graph: KnowledgeGraph) -> None:
@@ -67,6 +71,25 @@ def test_a_relation_that_was_not_there_is_read_as_before(graph: KnowledgeGraph) 
         graph.heads, graph.relations, graph.tails, Vocabulary.of([f"e{n}" for n in range(20)], list("wxyz"))
     )
     assert torch.allclose(method.answer(unknown, questions()), model([]).answer(unknown, questions()), atol=1e-6)
+
+
+def test_readings_with_dropout_are_not_those_without(graph: KnowledgeGraph) -> None:
+    method = model(names(graph, 0, 1, 2, 3))
+    with torch.no_grad():
+        memory_of(method).own.add_(1.0)
+    expected = method.answer(graph, questions())
+    method.train().answer(graph, questions())
+    assert torch.allclose(method.eval().answer(graph, questions()), expected, atol=1e-6)
+
+
+def test_a_graph_that_grows_by_a_relation_is_answered(graph: KnowledgeGraph) -> None:
+    method = model(names(graph, 0, 1, 2, 3))
+    with torch.no_grad():
+        memory_of(method).own.add_(1.0)
+    grown = graph.extended_with([("3", "likes", "4"), ("4", "0", "5")])
+    found = method.answer(grown, [Project(8, Anchor(3)), Project(0, Anchor(3))])
+    assert torch.isfinite(found).all()
+    assert not torch.allclose(found[1], model([]).answer(grown, [Project(0, Anchor(3))])[0])
 
 
 def test_it_learns_with_the_rest(graph: KnowledgeGraph) -> None:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from unseen.training.config import GnnQeConfig, from_mapping, parsed_weights, read_toml, resumed, write_toml
+from unseen.training.config import (
+    GnnQeConfig,
+    ZeroShotConfig,
+    from_mapping,
+    parsed_weights,
+    read_toml,
+    resumed,
+    write_toml,
+)
 from unseen.training.errors import ConfigError
 from unseen.training.schedule import learning_rate
 
@@ -85,6 +93,8 @@ def test_a_resumed_run_may_be_longer_but_not_wider() -> None:
     assert resumed(config, {"steps": 20_000}).steps == 20_000
     with pytest.raises(ConfigError, match="dim cannot change"):
         resumed(config, {"dim": 64})
+    with pytest.raises(ConfigError, match="relation_memory cannot change"):
+        resumed(ZeroShotConfig(relation_memory=True), {"relation_memory": False})
 
 
 def test_the_learning_rate_rises_then_falls_as_the_schedule_says() -> None:

@@ -19,10 +19,10 @@ from unseen import api
 from unseen.cli.main import app
 from unseen.errors import TooLarge, UnknownMethod, UnseenError
 from unseen.graph import KnowledgeGraph, Vocabulary
-from unseen.methods.calibration import Calibrated
+from unseen.methods.calibration import Calibrated, Calibration
 from unseen.methods.zero_shot import Architecture, ZeroShot, footprint
-from unseen.training import models
-from unseen.training.checkpoint import read_json, read_tensors, save_weights
+from unseen.training import models, session
+from unseen.training.checkpoint import read_json, read_tensors, save_weights, write_json
 from unseen.training.config import PretrainingConfig
 from unseen.training.errors import ConfigError, RunFolderError
 from unseen.training.models import default_model, export_model, open_model, shipped_models, weights_and_settings
@@ -234,6 +234,32 @@ class TestFineTuning:
         train("zero-shot", DATASET, tmp_path / "again", TUNING | {"relation_memory": False}, start=tuned.path)
         export_model(RunFolder.open(tmp_path / "again"), tmp_path / "model", licence="none")
 
+    def test_a_run_that_begins_with_another_remembers_what_that_did(self, run: RunFolder, tmp_path: Path) -> None:
+        train("zero-shot", DATASET, tmp_path / "run", TUNING, start=run.path)
+        tuned = RunFolder.open(tmp_path / "run")
+        train("zero-shot", DATASET, tmp_path / "again", TUNING | {"learning_rate": 1e-12}, start=tuned.path)
+        began = read_tensors(RunFolder.open(tmp_path / "again").start_path)
+        best = read_tensors(tuned.weights_path())
+        assert any(name.startswith(models.MEMORY) for name in best)
+        assert all(torch.equal(began[name], best[name]) for name in best)
+        others = models.remembering(tuned.path, ["nobody", *tuned.relation_names[1:]], began | _zeros(began))
+        own = others[models.MEMORY + "own"]
+        assert not own[:2].any()
+        assert torch.equal(own[2:], best[models.MEMORY + "own"][2:])
+
+    def test_probabilities_are_fitted_without_dropout(
+        self, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        modes = []
+
+        def fit(method: ZeroShot, *_: Any, **__: Any) -> Calibration:
+            modes.append(method.training)
+            return Calibration({})
+
+        monkeypatch.setattr(session, "fit_calibration", fit)
+        train("zero-shot", DATASET, tmp_path / "run", TUNING | {"calibration_queries": 5}, start=run.path)
+        assert modes == [False]
+
     def test_worlds_are_answered_without_names(self) -> None:
         with pytest.raises(ConfigError, match="without names"):
             PretrainingConfig(relation_memory=True)
@@ -272,3 +298,15 @@ def test_weights_of_the_published_shape_fit_into_a_model(run: RunFolder, tmp_pat
     small = models._small(read_tensors(tmp_path / "weights.safetensors"))
     assert sum(tensor.numel() * tensor.element_size() for tensor in small.values()) <= models.MOST_BYTES
     assert np.isfinite(sum(float(tensor.float().sum()) for tensor in small.values()))
+
+
+def test_a_card_that_is_older_than_a_setting_has_what_was_so_before(run: RunFolder, tmp_path: Path) -> None:
+    folder = export_model(run, tmp_path / "model", licence="none")
+    card = read_json(folder.path / "card.json")
+    card["settings"] = {name: card["settings"][name] for name in models.SHAPE}
+    write_json(folder.path / "card.json", card)
+    assert (folder.config.inner_facts, folder.config.known_weight) == (False, 1.0)
+
+
+def _zeros(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: torch.zeros_like(value) for name, value in weights.items() if name.startswith(models.MEMORY)}

@@ -33,10 +33,10 @@ SECONDS: dict[str, dict[str, float]] = {
     "edge-type": {"test": 25, "training": 25},
     "zero-shot": {"test": 60, "training": 60},
     "zero-shot-without-fb": {"test": 60, "training": 60},
-    "gnn-qe": {"train": 320, "test": 25, "training": 25},
-    "nodepiece-qe": {"train": 150, "tune": 60, "tune-alone": 42, "test": 20, "training": 20},
-    "nodepiece-qe-gnn": {"train": 240, "tune": 60, "tune-alone": 42, "test": 20, "training": 20},
-    "zero-shot-fine-tuned": {"train": 180, "test": 60, "training": 60},
+    "gnn-qe": {"train": 120, "test": 25, "training": 25},
+    "nodepiece-qe": {"train": 60, "tune": 40, "tune-alone": 30, "test": 20, "training": 20},
+    "nodepiece-qe-gnn": {"train": 100, "tune": 40, "tune-alone": 30, "test": 20, "training": 20},
+    "zero-shot-fine-tuned": {"train": 120, "test": 60, "training": 60},
     "betae": {"train": 900, "test": 15, "training": 15},
 }
 """Of the first cells of each method; the rest is derived."""

@@ -89,7 +89,7 @@ METHODS: dict[str, MethodPlan] = {
         {
             550: SMALL_GRAPH,
             300: SMALL_GRAPH | {"validate_every": 100, "steps": 800},
-            **{ratio: {"steps": 4000} for ratio in (134, 113, 106)},
+            **{ratio: {"steps": 4000} for ratio in (134, 122, 113, 106)},
         },
     ),
     "nodepiece-qe": MethodPlan("nodepiece-qe", {"recipe": "large-batch"}, tuned=True),

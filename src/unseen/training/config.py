@@ -131,7 +131,9 @@ class ZeroShotConfig(GnnQeConfig):
     relation_layers: int = setting(6, "Layers of the network over the graph of relations.", POSITIVE)
     dim: int = setting(64, "Width of both networks.", POSITIVE)
     relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
-    relation_memory: bool = setting(False, "Remember the dataset's relations by name, beside reading them as any.")
+    relation_memory: bool = setting(
+        False, "Remember the dataset's relations by name, beside reading them as any; with --from the default."
+    )
     learning_rate: float = setting(1e-3, "Of Adam.", POSITIVE)
     clip_norm: float = setting(1.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
 
@@ -269,7 +271,8 @@ RUNS: dict[str, type[TrainingConfig]] = CONFIGS | {PRETRAINING: PretrainingConfi
 """The settings of everything that a run folder can be of."""
 
 FIXED = (
-    *("layers", "relation_layers", "dim", "hidden_dim", "message", "batch_size", "seed", "types", "type_weights"),
+    *("layers", "relation_layers", "relation_memory", "dim", "hidden_dim", "message"),
+    *("batch_size", "seed", "types", "type_weights"),
     *("worlds_at_once", "steps_per_world", "smallest_world", "largest_world", "queries_per_type", "held_out"),
     *("whole_worlds", "hidden_share", "rare_relations", "growing_worlds", "made_up_relations"),
     *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer", "hidden_layers", "margin"),
@@ -277,6 +280,12 @@ FIXED = (
 """What cannot change when a run is resumed."""
 BEFORE = {"inner_facts": False, "known_weight": 1.0, "growing_worlds": 0.0, "made_up_relations": 0.0}
 """What was so before there was a setting of that name: runs whose file does not have it were made with these."""
+
+
+def as_before(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
+    """The settings of a file that may be older than some of them."""
+    known = {each.name for each in fields(kind)}
+    return from_mapping(kind, {name: value for name, value in BEFORE.items() if name in known} | dict(values), source)
 
 
 def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "the settings") -> Config:

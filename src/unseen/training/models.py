@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.errors import UnknownMethod
 from unseen.training.checkpoint import load_weights, read_json, read_tensors, write_json, write_tensors
-from unseen.training.config import ZeroShotConfig, from_mapping
+from unseen.training.config import ZeroShotConfig, as_before
 from unseen.training.errors import RunFolderError
 from unseen.training.run_folder import RunFolder, open_method
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from torch import Tensor
 
     from unseen.methods.calibration import Executing
@@ -66,7 +68,7 @@ class ModelFolder:
     @property
     def config(self) -> ZeroShotConfig:
         """The settings that make the network again."""
-        return from_mapping(ZeroShotConfig, self.card["settings"], str(self.path / "card.json"))
+        return as_before(ZeroShotConfig, self.card["settings"], str(self.path / "card.json"))
 
     def open(self, *, device: str = "auto", known_facts: bool = True) -> Executing:
         """The method, with `answer` and `estimate`; calibrated if the model is."""
@@ -140,7 +142,7 @@ def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str,
     """The weights of a zero-shot model, in float32, and the settings that they belong to.
 
     Those of `SHAPE` cannot be others; those of `WAYS` are what the model answers and has learned with. What it
-    remembers of relations by name stays behind.
+    remembers of relations by name is not among them, see `remembering`.
     """
     found = find_model(name)
     path = found.path / "weights.safetensors" if isinstance(found, ModelFolder) else found.weights_path()
@@ -150,6 +152,21 @@ def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str,
     settings = asdict(config)
     weights = {key: tensor.float() for key, tensor in read_tensors(path).items() if not key.startswith(MEMORY)}
     return weights, {key: settings[key] for key in SETTINGS}
+
+
+def remembering(start: str | Path, relation_names: Sequence[str], weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights with a memory of relations, where the run to begin with remembers relations of these names."""
+    found, kept = find_model(start), dict(weights)
+    if isinstance(found, ModelFolder) or not getattr(found.config, "relation_memory", False):
+        return kept
+    before = {name: number for number, name in enumerate(found.relation_names)}
+    pairs = [(row, before[name]) for row, name in enumerate(relation_names) if name in before]
+    for key, tensor in read_tensors(found.weights_path()).items():
+        if key.startswith(MEMORY) and key in kept:
+            kept[key] = kept[key].clone()
+            for row, old in pairs:
+                kept[key][2 * row : 2 * row + 2] = tensor[2 * old : 2 * old + 2]
+    return kept
 
 
 def export_model(

@@ -75,7 +75,7 @@ def checked_target(found: ModelFolder | RunFolder, output: Path | None) -> Path:
     if output is None or output.resolve() == own:
         return found.path
     if not isinstance(found, ModelFolder):
-        raise RunFolderError("is a run: leave --output out, and export the run afterwards", path=found.path)
+        raise RunFolderError("is a run: leave --output out, its own probabilities are fitted then", path=found.path)
     if output.exists():
         raise RunFolderError("is there already; name another folder", path=output)
     return output

@@ -19,7 +19,7 @@ import json
 import platform
 import subprocess
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.graph.files.atomic_file import replacing
 from unseen.training.checkpoint import load_weights, read_json, write_json
-from unseen.training.config import BEFORE, RUNS, TrainingConfig, from_mapping, read_toml, write_toml
+from unseen.training.config import RUNS, TrainingConfig, as_before, read_toml, write_toml
 from unseen.training.errors import RunFolderError
 
 if TYPE_CHECKING:
@@ -98,10 +98,8 @@ class RunFolder:
     @property
     def config(self) -> TrainingConfig:
         """The settings as run."""
-        path, kind = self.path / "config.toml", RUNS[self.method]
-        known = {each.name for each in fields(kind)}
-        before = {name: value for name, value in BEFORE.items() if name in known}
-        return from_mapping(kind, before | read_toml(path), str(path))
+        path = self.path / "config.toml"
+        return as_before(RUNS[self.method], read_toml(path), str(path))
 
     def check_start(self, start: str | Path | None) -> None:
         """Refuse to go on from another model than the one the run began with."""

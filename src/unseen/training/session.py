@@ -97,11 +97,13 @@ def begin_from(start: str | Path, method: str, dataset: Dataset, path: Path, set
     """The folder of a run that begins with the weights of a model, whose shape it must keep."""
     if method != "zero-shot":
         raise ConfigError(f"--from begins with a zero-shot model; {method} has weights for each relation by name")
+    from unseen.training.models import remembering
+
     weights, complete = start_of(start, settings)
     config = from_mapping(CONFIGS[method], FINE_TUNING | complete)
     folder = RunFolder.create(path, method, config, dataset, start=str(start))
     fresh = make_method(config, folder.relation_names).state_dict()
-    write_tensors(folder.start_path, fresh | weights)  # what it remembers of relations begins here
+    write_tensors(folder.start_path, remembering(start, folder.relation_names, fresh | weights))
     return folder
 
 
@@ -136,6 +138,7 @@ def calibrate(dataset: Dataset, folder: RunFolder, method: Trainable, report: Re
     if not count or not dataset.tables["valid"]:
         return
     load_weights(folder.weights_path(), method)
+    method.eval()
 
     def progress(label: str, done: int, total: int) -> None:
         if report is not None:

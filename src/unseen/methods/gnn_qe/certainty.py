@@ -8,9 +8,11 @@ membership begins to count as a known fact would; below, as a prediction. No ans
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -25,11 +27,13 @@ if TYPE_CHECKING:
 
 FACTS = 48
 """Facts that are asked for, each together with all others of its source and relation."""
+ALL = 256
+"""Directed edges of a graph of which all are asked for: then the level does not depend on how entities are numbered."""
 FEW = 0.02, 0.1
 """The share of seen facts that may lie below their level, and of rows whose best other entity may lie above its."""
 TRACE = 1e-5
 """How far certain memberships are told apart."""
-Version = tuple[int, int]
+Version = tuple[bool, int, int]
 
 _levels: WeakKeyDictionary[CompactGraph, tuple[Version, float]] = WeakKeyDictionary()
 
@@ -37,7 +41,7 @@ _levels: WeakKeyDictionary[CompactGraph, tuple[Version, float]] = WeakKeyDiction
 def certain_level(model: NeuralProjector, compact: CompactGraph) -> float:
     """The membership from which on the model is certain on this graph; measured once for its weights."""
     weights = list(model.parameters())
-    version = (weights[0].data_ptr(), sum(weight._version for weight in weights))
+    version = (model.training, weights[0].data_ptr(), sum(weight._version for weight in weights))
     known = _levels.get(compact)
     if known is None or known[0] != version:
         known = _levels[compact] = (version, _measured(model, compact))
@@ -56,11 +60,12 @@ def _measured(model: NeuralProjector, compact: CompactGraph) -> float:
     source, relation, _ = compact.canonical_ends
     if not len(source):
         return 1.0
-    drawn = torch.randperm(len(source), generator=torch.Generator().manual_seed(0))[:FACTS].to(source.device)
+    count = len(source) if len(source) <= ALL else FACTS
+    drawn = torch.randperm(len(source), generator=torch.Generator().manual_seed(0))[:count].to(source.device)
     sets, relations = one_hot(source[drawn], compact.num_nodes), relation[drawn].cpu()
     with torch.no_grad():
         predicted = model.project_nodes(compact, sets, relations)
     is_seen = follow_in_parts(compact, sets, relations.numpy()) > 0
-    seen = predicted[is_seen].double().quantile(FEW[0])
-    others = predicted.masked_fill(is_seen, 0.0).amax(dim=1).double().quantile(1 - FEW[1])
-    return float((seen * others).sqrt())
+    seen = float(np.quantile(predicted[is_seen].cpu().numpy(), FEW[0]))
+    others = float(np.quantile(predicted.masked_fill(is_seen, 0.0).amax(dim=1).cpu().numpy(), 1 - FEW[1]))
+    return math.sqrt(seen * others) if others else seen  # there may be no other entity

@@ -196,10 +196,10 @@ class ZeroShot(NeuralProjector):
             graph.known_readings.keep({query: have[query] for query in missing})
         return have
 
-    def _weights_version(self) -> tuple[int, int]:
-        """Another pair of numbers whenever the weights that make readings have changed or moved."""
+    def _weights_version(self) -> tuple[bool, int, int]:
+        """Something else whenever the weights that make readings have changed or moved, or dropout has."""
         weights = self._reading_weights
-        return weights[0].data_ptr(), sum(weight._version for weight in weights)
+        return self.training, weights[0].data_ptr(), sum(weight._version for weight in weights)
 
     @cached_property
     def _reading_weights(self) -> list[Tensor]:
