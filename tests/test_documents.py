@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shlex
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -47,19 +49,25 @@ def test_commands_succeed_and_print_what_is_shown(
 
 def test_the_page_of_the_command_line_is_what_the_tool_writes() -> None:
     page, tool = ROOT / "docs" / "cli.md", ROOT / "tools" / "cli_reference.py"
-    if not (page.exists() and tool.exists()):
-        pytest.skip("there is no generated page yet")
-    spec = importlib.util.spec_from_file_location("cli_reference", tool)
+    assert page.read_text(encoding="utf-8") == opened(tool).reference(), "run .venv/bin/python tools/cli_reference.py"
+
+
+def test_the_page_of_the_grid_is_what_the_tool_makes_of_the_result_files(tmp_path: Path) -> None:
+    page, tool = ROOT / "docs" / "grid.md", ROOT / "tools" / "grid_document.py"
+    shown = re.sub(r"!\[[^\n]*\n\n", "", page.read_text(encoding="utf-8"))
+    assert shown == opened(tool).page(tmp_path, figures=False), "run .venv/bin/python tools/grid_document.py"
+
+
+def opened(tool: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(tool.stem, tool)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert page.read_text(encoding="utf-8") == module.reference(), "run .venv/bin/python tools/cli_reference.py"
+    return module
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    import re
-
     links = [
         (path, target)
         for path in DOCUMENTS

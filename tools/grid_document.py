@@ -8,11 +8,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from PIL import Image
-
 from unseen.reproduction.report import write_grid_report
 
 ROOT = Path(__file__).parents[1]
+RESULTS, TARGET = ROOT / "results", ROOT / "docs" / "grid.md"
 SHOWN = (
     "test_queries_by_ratio",
     "test_queries_by_type",
@@ -29,19 +28,26 @@ All cells of the paper's experiments that have been measured, written by `tools/
 
 
 def main() -> None:
-    """Make the report and keep what the documents show of it."""
-    large = ROOT / "results" / "large-graph.jsonl"
+    """Write the page and the figures that it shows."""
+    from PIL import Image
+
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder)
-        write_grid_report(ROOT / "results", report, large_graph=large if large.exists() else None)
-        text = (report / "report.md").read_text("utf-8")
+        TARGET.write_text(page(Path(folder)), "utf-8")
         for name in SHOWN:
-            with Image.open(report / f"{name}.png") as picture:
-                picture.convert("RGB").quantize(64).save(ROOT / "docs" / _figure(name), optimize=True)
-            text = text.replace(f"({name}.png)", f"({_figure(name)})")
+            with Image.open(Path(folder) / f"{name}.png") as picture:
+                picture.convert("RGB").quantize(64).save(TARGET.parent / _figure(name), optimize=True)
+
+
+def page(report: Path, *, figures: bool = True) -> str:
+    """The report, made in a folder, as a page of the documents."""
+    large = RESULTS / "large-graph.jsonl"
+    write_grid_report(RESULTS, report, large_graph=large if large.exists() else None, figures=figures)
+    text = (report / "report.md").read_text("utf-8")
+    for name in SHOWN:
+        text = text.replace(f"({name}.png)", f"({_figure(name)})")
     _, *paragraphs = text.strip().split("\n\n")
     kept = [part for part in paragraphs if not part.startswith("*") and not _is_left_out(part)]
-    (ROOT / "docs" / "grid.md").write_text("\n\n".join([HEADER, *kept]) + "\n", "utf-8")
+    return "\n\n".join([HEADER, *kept]) + "\n"
 
 
 def _figure(name: str) -> str:
