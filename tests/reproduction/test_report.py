@@ -98,6 +98,12 @@ def test_every_table_is_there_and_says_where_its_numbers_come_from(grid: Path) -
     assert tables["easy_first"].rows[2][2:5] == ("difference", "-37.3", "-28.5")
 
 
+def test_what_was_trained_but_not_timed_is_among_the_times(grid: Path) -> None:
+    (grid / "results/175/gnn-qe/time.json").unlink()
+    tables = {table.name: table for table in grid_tables(GridResults.of(GridFolder(grid)))}
+    assert tables["time"].rows[0][:6] == ("175 %", "GNN-QE", "", "", "1.5", "1,200")
+
+
 def test_a_report_is_one_page_with_tables_and_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unseen.evaluation.figure_style.DPI", 30)
     for ratio in (175, 550):

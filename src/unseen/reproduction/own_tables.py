@@ -40,7 +40,7 @@ def time_table(found: GridResults) -> Table:
         minutes = run.content["training"]["seconds"] / 60 if run else None
         steps = f"{run.content['training']['step']:,}" if run else ""
         memory = run.content.get("peak_memory_gib") if run else None
-        device = next(one for one in (timed, run) if one is not None).content["made_by"]["device"]
+        device = next(one for one in (timed, run) if one is not None).content.get("made_by", {}).get("device", "")
         about = (f"{place[0]} %", method_name(place[1]))
         numbers = (*_milliseconds(timed), number(minutes), steps, number(memory or None))
         body.append((*about, *numbers, str(device)))
