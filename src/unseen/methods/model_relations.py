@@ -28,12 +28,12 @@ class ModelRelations:
     @classmethod
     def of(cls, graph: KnowledgeGraph, relation_names: tuple[str, ...]) -> ModelRelations:
         """Match relations by any name that the graph accepts; a graph of which no edge is known is an error."""
-        numbers = numbers_by_name(graph, relation_names)
-        if graph.num_triples and (numbers[::2][graph.relations] < 0).all():
+        found = cls(numbers_by_name(graph, relation_names), graph.vocabulary.relations.name)
+        if graph.num_triples and (found.forwards[graph.relations] < 0).all():
             raise GraphError(
                 "the model knows none of this graph's relations; it was trained on a graph with other names"
             )
-        return cls(numbers, graph.vocabulary.relations.name)
+        return found
 
     @classmethod
     def every(cls, graph: KnowledgeGraph) -> ModelRelations:

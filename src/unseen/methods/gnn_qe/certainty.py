@@ -20,6 +20,7 @@ from torch import Tensor
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
 from unseen.methods.gnn_qe.training_batch import one_hot
 from unseen.methods.gnn_qe.training_pass import Believed, believed
+from unseen.nn.weights_version import Version, weights_version
 
 if TYPE_CHECKING:
     from unseen.methods.gnn_qe.compact_graph import CompactGraph
@@ -33,15 +34,13 @@ FEW = 0.02, 0.1
 """The share of seen facts that may lie below their level, and of rows whose best other entity may lie above its."""
 TRACE = 1e-5
 """How far certain memberships are told apart."""
-Version = tuple[bool, int, int]
 
 _levels: WeakKeyDictionary[CompactGraph, tuple[Version, float]] = WeakKeyDictionary()
 
 
 def certain_level(model: NeuralProjector, compact: CompactGraph) -> float:
     """The membership from which on the model is certain on this graph; measured once for its weights."""
-    weights = list(model.parameters())
-    version = (model.training, weights[0].data_ptr(), sum(weight._version for weight in weights))
+    version = weights_version(list(model.parameters()), model.training)
     known = _levels.get(compact)
     if known is None or known[0] != version:
         known = _levels[compact] = (version, _measured(model, compact))

@@ -38,6 +38,7 @@ from unseen.methods.zero_shot.relation_memory import RelationMemory
 from unseen.nn.conditioned_nbfnet import ConditionedNBFNet, Readings
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.relation_network import RelationNetwork
+from unseen.nn.weights_version import weights_version
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class ZeroShot(NeuralProjector):
 
     def _readings_by_relation(self, graph: RelatedGraph, distinct: list[int]) -> dict[int, Reading]:
         """The same one by one; those not known yet are computed together."""
-        known = graph.known_readings.of_version(self._weights_version())
+        known = graph.known_readings.of_version(weights_version(self._reading_weights, self.training))
         missing = [query for query in distinct if query not in known]
         have = {query: known[query] for query in distinct if query in known}
         if missing:
@@ -196,13 +197,9 @@ class ZeroShot(NeuralProjector):
             graph.known_readings.keep({query: have[query] for query in missing})
         return have
 
-    def _weights_version(self) -> tuple[bool, int, int]:
-        """Something else whenever the weights that make readings have changed or moved, or dropout has."""
-        weights = self._reading_weights
-        return self.training, weights[0].data_ptr(), sum(weight._version for weight in weights)
-
     @cached_property
     def _reading_weights(self) -> list[Tensor]:
+        """The weights that make readings."""
         memory = () if self.relation_memory is None else self.relation_memory.parameters()
         return [*self.relation_network.parameters(), *self.network.relation_maps.parameters(), *memory]
 
