@@ -74,11 +74,12 @@ def zero_shot(*, known_facts: bool = True, certain: bool = False, remembers: Seq
 
     torch.manual_seed(0)
     shape = Architecture(dim=4, num_layers=2, relation_layers=2, hidden_dim=4)
-    method = ZeroShot(shape, answering=Answering(known_facts, sharpens_alone=certain), remembers=remembers).eval()
+    answering = Answering(known_facts, sharpens_alone=certain)
+    method = ZeroShot(shape, answering=answering, remembers=remembers, memory_width=3)
     if method.relation_memory is not None:
-        torch.nn.init.normal_(method.relation_memory.own, std=0.1)
-        torch.nn.init.normal_(method.relation_memory.paired, std=0.1)
-    return method
+        for table in method.relation_memory.parameters():
+            torch.nn.init.normal_(table, std=0.1)
+    return method.eval()
 
 
 def reloaded_zero_shot(method: Answerer, folder: Path) -> Answerer:

@@ -28,7 +28,7 @@ def names(graph: KnowledgeGraph, *relations: int) -> list[str]:
 
 def model(remembers: list[str]) -> ZeroShot:
     torch.manual_seed(0)
-    return ZeroShot(SHAPE, answering=Answering(known_facts=False), remembers=remembers).eval()
+    return ZeroShot(SHAPE, answering=Answering(known_facts=False), remembers=remembers, memory_width=4).eval()
 
 
 def questions() -> list[Query]:
@@ -46,7 +46,7 @@ def test_it_begins_with_the_very_model(graph: KnowledgeGraph) -> None:
     assert torch.equal(plain.answer(graph, questions()), remembering.answer(graph, questions()))
 
 
-@pytest.mark.parametrize("table", ["own", "paired"])
+@pytest.mark.parametrize("table", ["own", "paired", "maps"])
 def test_what_is_remembered_belongs_to_a_name_and_is_seen_at_once(graph: KnowledgeGraph, table: str) -> None:
     method = model(names(graph, 2))
     before = method.answer(graph, questions())
@@ -66,7 +66,8 @@ def test_what_is_remembered_belongs_to_a_name_and_is_seen_at_once(graph: Knowled
 def test_a_relation_that_was_not_there_is_read_as_before(graph: KnowledgeGraph) -> None:
     method = model(names(graph, 0, 1, 2, 3))
     with torch.no_grad():
-        memory_of(method).own.add_(1.0)
+        for table in memory_of(method).parameters():
+            table.add_(1.0)
     unknown = KnowledgeGraph(
         graph.heads, graph.relations, graph.tails, Vocabulary.of([f"e{n}" for n in range(20)], list("wxyz"))
     )
@@ -76,7 +77,8 @@ def test_a_relation_that_was_not_there_is_read_as_before(graph: KnowledgeGraph) 
 def test_readings_with_dropout_are_not_those_without(graph: KnowledgeGraph) -> None:
     method = model(names(graph, 0, 1, 2, 3))
     with torch.no_grad():
-        memory_of(method).own.add_(1.0)
+        for table in memory_of(method).parameters():
+            table.add_(0.1)
     expected = method.answer(graph, questions())
     method.train().answer(graph, questions())
     assert torch.allclose(method.eval().answer(graph, questions()), expected, atol=1e-6)
@@ -96,8 +98,15 @@ def test_it_learns_with_the_rest(graph: KnowledgeGraph) -> None:
     method = model(names(graph, 0, 1, 2, 3)).train()
     batch = method.prepare(graph, questions(), [np.array([1, 2])] * 8)
     method.losses(batch, torch.Generator().manual_seed(0)).sum().backward()
-    memory = memory_of(method)
-    assert memory.own.grad is not None
-    assert memory.own.grad.abs().sum() > 0
-    assert memory.paired.grad is not None
-    assert memory.paired.grad.abs().sum() > 0
+    learned = dict(memory_of(method).named_parameters())
+    for name in ("own", "paired", "maps"):
+        gradient = learned[name].grad
+        assert gradient is not None, name
+        assert gradient.abs().sum() > 0, name
+
+
+def test_layers_remember_nothing_where_the_width_is_zero(graph: KnowledgeGraph) -> None:
+    torch.manual_seed(0)
+    method = ZeroShot(SHAPE, remembers=names(graph, 0, 1))
+    assert sorted(name for name, _ in memory_of(method).named_parameters()) == ["asked", "own", "paired"]
+    assert torch.isfinite(method.eval().answer(graph, questions())).all()

@@ -134,6 +134,9 @@ class ZeroShotConfig(GnnQeConfig):
     relation_memory: bool = setting(
         False, "Remember the dataset's relations by name, beside reading them as any; with --from the default."
     )
+    memory_width: int = setting(
+        32, "Numbers of a query relation that each layer remembers others by; 0 is none.", NOT_NEGATIVE
+    )
     learning_rate: float = setting(1e-3, "Of Adam.", POSITIVE)
     clip_norm: float = setting(1.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
 
@@ -271,14 +274,20 @@ RUNS: dict[str, type[TrainingConfig]] = CONFIGS | {PRETRAINING: PretrainingConfi
 """The settings of everything that a run folder can be of."""
 
 FIXED = (
-    *("layers", "relation_layers", "relation_memory", "dim", "hidden_dim", "message"),
+    *("layers", "relation_layers", "relation_memory", "memory_width", "dim", "hidden_dim", "message"),
     *("batch_size", "seed", "types", "type_weights"),
     *("worlds_at_once", "steps_per_world", "smallest_world", "largest_world", "queries_per_type", "held_out"),
     *("whole_worlds", "hidden_share", "rare_relations", "growing_worlds", "made_up_relations"),
     *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer", "hidden_layers", "margin"),
 )
 """What cannot change when a run is resumed."""
-BEFORE = {"inner_facts": False, "known_weight": 1.0, "growing_worlds": 0.0, "made_up_relations": 0.0}
+BEFORE = {
+    "inner_facts": False,
+    "known_weight": 1.0,
+    "growing_worlds": 0.0,
+    "made_up_relations": 0.0,
+    "memory_width": 0,
+}
 """What was so before there was a setting of that name: runs whose file does not have it were made with these."""
 
 

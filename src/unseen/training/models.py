@@ -162,7 +162,7 @@ def remembering(start: str | Path, relation_names: Sequence[str], weights: Mappi
     before = {name: number for number, name in enumerate(found.relation_names)}
     pairs = [(row, before[name]) for row, name in enumerate(relation_names) if name in before]
     for key, tensor in read_tensors(found.weights_path()).items():
-        if key.startswith(MEMORY) and key in kept:
+        if key.startswith(MEMORY) and key in kept and kept[key].shape[1:] == tensor.shape[1:]:
             kept[key] = kept[key].clone()
             for row, old in pairs:
                 kept[key][2 * row : 2 * row + 2] = tensor[2 * old : 2 * old + 2]

@@ -103,8 +103,15 @@ def _zero_shot(config: ZeroShotConfig, relation_names: Sequence[str], known_fact
     )
     answering = _answering(config, known_facts)
     objective = _objective(config)
-    memory, remembers = int(config.memory_gib * 2**30) or None, relation_names if config.relation_memory else ()
-    return ZeroShot(shape, objective, answering=answering, memory=memory, remembers=remembers)
+    remembers = relation_names if config.relation_memory else ()
+    return ZeroShot(
+        shape,
+        objective,
+        answering=answering,
+        memory=int(config.memory_gib * 2**30) or None,
+        remembers=remembers,
+        memory_width=config.memory_width,
+    )
 
 
 def _gnn_qe(config: GnnQeConfig, relation_names: Sequence[str], known_facts: bool) -> GnnQe:

@@ -65,8 +65,9 @@ class ZeroShot(NeuralProjector):
         answering: Answering | None = None,
         memory: int | None = None,
         remembers: Sequence[str] = (),
+        memory_width: int = 0,
     ) -> None:
-        """With a memory of the relations that `remembers` names, if any."""
+        """With a memory of the relations that `remembers` names, if any, of that width in each layer."""
         shape = architecture or Architecture()
         super().__init__(Size(shape.dim, max(shape.num_layers, shape.relation_layers)), objective, answering, memory)
         self.architecture = shape
@@ -74,7 +75,8 @@ class ZeroShot(NeuralProjector):
         self.network = ConditionedNBFNet(
             shape.dim, shape.num_layers, shape.hidden_dim, shape.message, relation_dropout=shape.relation_dropout
         )
-        self.relation_memory = RelationMemory(remembers, shape.dim) if remembers else None
+        sizes = (shape.dim, shape.num_layers, memory_width)
+        self.relation_memory = RelationMemory(remembers, *sizes) if remembers else None
         self._recordings = Recordings()
         self._graphs: WeakKeyDictionary[KnowledgeGraph, dict[torch.device, RelatedGraph]] = WeakKeyDictionary()
 
@@ -126,12 +128,15 @@ class ZeroShot(NeuralProjector):
 
         def compute(part: slice) -> Tensor:
             vectors: Tensor = self.relation_network(graph.relation_edges, queries[part])
-            if self.relation_memory is None or graph.remembered is None:
-                return vectors
-            remembered: Tensor = self.relation_memory(graph.remembered, queries[part])
-            return vectors + remembered
+            return vectors
 
-        return self.network.readings(torch.cat(self.in_parts(graph.edges.num_relations, len(queries), compute), dim=1))
+        vectors = torch.cat(self.in_parts(graph.edges.num_relations, len(queries), compute), dim=1)
+        memory, rows = self.relation_memory, graph.remembered
+        if memory is None or rows is None:
+            return self.network.readings(vectors)
+        first, *of_layers = self.network.readings(vectors + memory(rows, queries))
+        more = memory.by_layer(rows, queries)
+        return [first, *(reading + added for reading, added in zip(of_layers, more, strict=True))]
 
     def project_nodes(
         self,

@@ -1,10 +1,12 @@
 """What a model remembers of the relations that it was trained on, beside what it sees of them in any graph.
 
-A relation's vector, as the query relation q sees it, gets three learned vectors of its name:
+A relation's vector, as the query relation q sees it, gets three learned vectors of its name, and what each layer
+reads of it a learned matrix, applied to a few numbers of the query relation, as GNN-QE has nothing but:
 
     z_q(a)  <-  z_q(a) + o(a) + p(a) * s(q)
+    R_l(a)  <-  R_l(a) + M_l(a) c(q)                                    in each layer
 
-o and p begin with zeros, so that fine-tuning begins with the very model that it is given. A relation that was not
+o, p and M begin with zeros, so that fine-tuning begins with the very model that it is given. A relation that was not
 there in training has nothing to be remembered, and is read as before.
 """
 
@@ -27,14 +29,17 @@ FORGOTTEN = 0.3
 
 
 class RelationMemory(nn.Module):
-    """The learned vectors of relations by name."""
+    """What is learned of relations by name: vectors, and matrices of `width` columns for each of the layers."""
 
-    def __init__(self, relation_names: Sequence[str], dim: int) -> None:
+    def __init__(self, relation_names: Sequence[str], dim: int, num_layers: int = 0, width: int = 0) -> None:
         super().__init__()
         self.relation_names = tuple(relation_names)
         size = (2 * len(self.relation_names), dim)
         self.own, self.paired = nn.Parameter(torch.zeros(size)), nn.Parameter(torch.zeros(size))
         self.asked = nn.Parameter(torch.randn(size) / SPEED)
+        self.num_layers = num_layers
+        self.maps = nn.Parameter(torch.zeros(size[0], num_layers, width, dim)) if width else None
+        self.codes = nn.Parameter(torch.randn(size[0], width) / SPEED) if width else None
 
     def rows(self, graph: KnowledgeGraph) -> Int[Tensor, " relation"]:
         """Where each directed relation of a graph is remembered; one past the end where it is not."""
@@ -48,6 +53,20 @@ class RelationMemory(nn.Module):
         own, paired, asked = (self._remembered(table, rows) for table in (self.own, self.paired, self.asked))
         return own.unsqueeze(1) + paired.unsqueeze(1) * asked[queries].unsqueeze(0)
 
+    def by_layer(
+        self, rows: Int[Tensor, " relation"], queries: Int[Tensor, " query"]
+    ) -> Float[Tensor, "layer relation query dim"]:
+        """What is added to that which each layer reads of all relations for each query relation."""
+        if self.maps is None or self.codes is None:
+            return self.own.new_zeros(self.num_layers, len(rows), len(queries), 1)
+        maps, codes = (_with_nothing(SPEED * table) for table in (self.maps, self.codes))
+        added = torch.einsum("alwd,qw->laqd", maps[rows], codes[rows[queries]])
+        return dropout(added, FORGOTTEN, self.training)
+
     def _remembered(self, table: Tensor, rows: Int[Tensor, " relation"]) -> Float[Tensor, "relation dim"]:
-        kept = dropout(SPEED * table, FORGOTTEN, self.training)
-        return torch.cat([kept, kept.new_zeros(1, kept.shape[1])])[rows]
+        return _with_nothing(dropout(SPEED * table, FORGOTTEN, self.training))[rows]
+
+
+def _with_nothing(table: Float[Tensor, "row ..."]) -> Float[Tensor, "row+1 ..."]:
+    """The table with a row of zeros at its end: what is known of a relation that is not remembered."""
+    return torch.cat([table, table.new_zeros(1, *table.shape[1:])])
