@@ -97,6 +97,12 @@ def test_the_version_is_told(command: Command) -> None:
     assert command("--version").output == f"unseen {__version__}\n"
 
 
+def test_the_package_can_be_run_where_the_command_is_not_on_the_path() -> None:
+    words = [sys.executable, "-m", "unseen", "--version"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert (ended.returncode, ended.stdout) == (0, f"unseen {__version__}\n")
+
+
 def test_the_same_words_help_in_short(command: Command) -> None:
     assert command("ask", "-h").output == command("ask", "--help").output
 

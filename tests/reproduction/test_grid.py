@@ -56,6 +56,9 @@ def test_the_reference_and_what_the_paper_has_come_first_and_times_last_and_alon
     assert (tasks[0].method, tasks[0].ratio) == ("edge-type", 175)
     assert [task.alone for task in tasks] == sorted(task.alone for task in tasks)
     assert all(("time" in task.whats) == task.alone for task in tasks)
+    first, last = ([task for task in tasks if task.alone == alone] for alone in (False, True))
+    assert (first[1].method, first[1].ratio) == ("edge-type", 550)
+    assert (last[1].method, last[1].ratio) == ("zero-shot", 175)  # times go ratio by ratio
 
 
 def test_every_method_and_ratio_has_an_estimate_and_larger_graphs_a_larger_one() -> None:
@@ -141,7 +144,8 @@ def test_methods_and_ratios_are_run_in_the_order_of_asking(tmp_path: Path) -> No
     request = Request([550, 106, 550], ["zero-shot", "edge-type"], ["time", "test"])
     tasks = request.tasks(Workspace(tmp_path))
     order = [(method, ratio) for method in ("zero-shot", "edge-type") for ratio in (550, 106)]
-    assert [(task.method, task.ratio) for task in tasks] == order * 2
+    timed = [(method, ratio) for ratio in (550, 106) for method in ("zero-shot", "edge-type")]
+    assert [(task.method, task.ratio) for task in tasks] == order + timed
     assert [task.alone for task in tasks] == [False] * 4 + [True] * 4
 
 
