@@ -111,6 +111,23 @@ def test_what_is_done_is_not_done_again(whole: Workspace) -> None:
     assert events == []
 
 
+def test_results_without_their_run_are_kept_and_what_is_left_gets_a_new_run(whole: Workspace, tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path, preset="tiny", device="cpu")
+    shutil.copytree(whole.folder.dataset(175), workspace.folder.dataset(175))
+    shutil.copytree(whole.folder.results / "175" / "nodepiece-qe", tmp_path / "results" / "175" / "nodepiece-qe")
+    done: list[str] = []
+
+    def tell(cell: Cell, event: str, _values: dict[str, object]) -> None:
+        done.extend([cell.what] if event == "done" else [])
+
+    task = Task(175, "nodepiece-qe", ("train", "tune", "test", "strata"))
+    assert run_tasks(workspace, [task], Clock(), tell)
+    assert not done  # nothing is left to be measured
+    workspace.folder.forget(Cell(175, "nodepiece-qe", "strata"))
+    assert run_tasks(workspace, [task], Clock(), tell)
+    assert done == ["train", "tune", "strata"]
+
+
 def test_the_command_reports_what_is_there(whole: Workspace, command: Command) -> None:
     words = ["-o", whole.path, "--preset", "tiny", "--ratios", "175"]
     result = command("reproduce", *words, "--report", "--no-figures", "--json")
