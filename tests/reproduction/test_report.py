@@ -145,7 +145,9 @@ def test_lines_of_the_large_graph_stand_beside_the_papers(tmp_path: Path) -> Non
     file.write_text("a remark\n" + "\n".join(json.dumps(one) for one in lines))
     table = large_graph_table(read_lines(file))
     assert table.rows[0][:4] == ("Edge-type heuristic", "unseen", "1.2", "5.0")
+    assert table.rows[0][-2:] == ("30", "1,200")
     assert [row[0] for row in table.rows[1:]] == list(PRINTED)
+    assert large_graph_table([{"stage": "evaluate", "hits_at_100": {"avg_p": 27.7}}]).rows[0][-2:] == ("", "")
     file.write_text("{}\n")
     with pytest.raises(ReproductionError, match="has no line of benchmarks"):
         read_lines(file)

@@ -46,9 +46,10 @@ def large_graph_table(lines: list[dict[str, Any]]) -> Table:
     for line in lines:
         if "hits_at_100" in line:
             name = STAGES.get(line["stage"], line["stage"])
-            body.append(
-                (name, "unseen", *_cells(line["hits_at_100"]), f"{line['seconds']:.0f}", f"{line['peak_mb']:,}")
+            cost = (
+                f"{line[key]:{form}}" if key in line else "" for key, form in (("seconds", ".0f"), ("peak_mb", ","))
             )
+            body.append((name, "unseen", *_cells(line["hits_at_100"]), *cost))
     for row in paper_large_graph():
         values = {kind: float(row[kind]) for kind in EPFO}
         average = sum(values.values()) / len(values)
