@@ -21,6 +21,8 @@ STAGES = {
     "oracle": "CQD-Beam, true chances",
 }
 """What a stage with ranks measures."""
+COSTS = (("seconds", ".0f"), ("peak_mb", ","))
+"""What a line may say of its cost, and how that is printed."""
 TITLE = (
     "The large graph, Hits@100 (%). The paper's is WikiKG-QE (2 M entities), ours is made up with the same counts: the "
     "rows say what a method adds to the heuristic, not who is better."
