@@ -16,7 +16,7 @@ from unseen.methods.cqd_beam import CqdBeam
 from unseen.methods.gnn_qe import GnnQe
 from unseen.methods.nodepiece_qe import NodePieceQe
 from unseen.training.errors import RunFolderError
-from unseen.training.run_folder import RunFolder, open_method
+from unseen.training.run_folder import RunFolder, open_method, provenance, source_commit
 from unseen.training.session import train
 
 if TYPE_CHECKING:
@@ -112,3 +112,10 @@ def test_an_unfinished_line_of_metrics_is_left_out(tmp_path: Path) -> None:
     assert [event["step"] for event in folder.metrics()] == [1, 5]
     folder.forget_after(3)
     assert [event["step"] for event in folder.metrics()] == [1]
+
+
+def test_a_copy_of_the_source_can_be_told_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNSEEN_COMMIT", "0123abc")
+    source_commit.cache_clear()
+    assert provenance()["commit"] == "0123abc"
+    source_commit.cache_clear()

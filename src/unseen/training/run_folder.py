@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -207,7 +208,7 @@ def provenance() -> dict[str, Any]:
     return {
         "command": sys.argv,
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
-        "commit": _commit(),
+        "commit": source_commit(),
         "machine": platform.platform(),
     }
 
@@ -224,8 +225,14 @@ def _version(package: str) -> str | None:
 
 
 @cache
-def _commit() -> str | None:
-    """The commit of the source, with + if it was changed since; None outside a checkout."""
+def source_commit() -> str | None:
+    """The commit of the source, with + if it was changed since; None outside a checkout.
+
+    `UNSEEN_COMMIT` says it where the source is a copy without its history, or with an older one.
+    """
+    named = os.environ.get("UNSEEN_COMMIT")
+    if named:
+        return named
     try:
         found = _git("rev-parse", "HEAD")
         return found + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
