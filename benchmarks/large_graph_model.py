@@ -134,7 +134,8 @@ def hits_of(result: Result) -> dict[str, Any]:
     """Hits@100 by type and on average, in percent."""
     by_type = {kind: round(100 * found.metrics.hits_at_100, 2) for kind, found in result.types.items()}
     average = {"avg_p": round(100 * result.averages["avg_p"]["hits_at_100"], 2)}
-    return {"candidates": result.candidates, "hits_at_100": {kind: by_type[kind] for kind in EPFO} | average}
+    about = {"candidates": result.candidates, "queries_per_type": result.limit}
+    return about | {"hits_at_100": {kind: by_type[kind] for kind in EPFO} | average}
 
 
 def _opened(run: Path, graph: KnowledgeGraph, count: int, beam: int) -> CqdBeam:

@@ -1,4 +1,4 @@
-"""Writes docs/grid.md and its figures from the result files in results/, so that no number is copied by hand.
+"""Writes docs/grid.md and its figures from the result files in results/, so that no number of a cell is copied by hand.
 
 Run: .venv/bin/python tools/grid_document.py
 """

@@ -111,21 +111,22 @@ def test_what_is_done_is_not_done_again(whole: Workspace) -> None:
     assert events == []
 
 
-def test_results_without_their_run_are_kept_and_what_is_left_gets_a_new_run(whole: Workspace, tmp_path: Path) -> None:
+def test_results_without_their_run_stay_and_what_is_left_says_so(whole: Workspace, tmp_path: Path) -> None:
     workspace = Workspace(tmp_path, preset="tiny", device="cpu")
     shutil.copytree(whole.folder.dataset(175), workspace.folder.dataset(175))
-    shutil.copytree(whole.folder.results / "175" / "nodepiece-qe", tmp_path / "results" / "175" / "nodepiece-qe")
-    done: list[str] = []
-
-    def tell(cell: Cell, event: str, _values: dict[str, object]) -> None:
-        done.extend([cell.what] if event == "done" else [])
-
+    kept = tmp_path / "results" / "175" / "nodepiece-qe"
+    shutil.copytree(whole.folder.results / "175" / "nodepiece-qe", kept)
+    (kept / "strata.json").unlink()
+    before = {path.name: path.read_text() for path in kept.iterdir()}
     task = Task(175, "nodepiece-qe", ("train", "tune", "test", "strata"))
-    assert run_tasks(workspace, [task], Clock(), tell)
-    assert not done  # nothing is left to be measured
-    workspace.folder.forget(Cell(175, "nodepiece-qe", "strata"))
-    assert run_tasks(workspace, [task], Clock(), tell)
-    assert done == ["train", "tune", "strata"]
+    assert run_tasks(workspace, [task], Clock(), lambda _cell, _event, _values: None)
+    found = workspace.folder.read(Cell(175, "nodepiece-qe", "strata"))
+    assert found is not None
+    assert (
+        found.reason
+        == "no run: runs/175/nodepiece-qe is not here; remove results/175/nodepiece-qe, and all of it is made again"
+    )
+    assert {name: (kept / name).read_text() for name in before} == before
 
 
 def test_the_command_reports_what_is_there(whole: Workspace, command: Command) -> None:

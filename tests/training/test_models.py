@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -246,6 +247,22 @@ class TestFineTuning:
         own = others[models.MEMORY + "own"]
         assert not own[:2].any()
         assert torch.equal(own[2:], best[models.MEMORY + "own"][2:])
+
+    def test_a_run_from_before_pairs_were_remembered_goes_on_and_can_be_begun_with(
+        self, run: RunFolder, tmp_path: Path
+    ) -> None:
+        train("zero-shot", DATASET, tmp_path / "old", TUNING | {"memory_width": 0}, start=run.path)
+        config = tmp_path / "old" / "config.toml"
+        config.write_text(re.sub(r"memory_width = 0\n", "", config.read_text()))
+        old = RunFolder.open(tmp_path / "old")
+        assert old.config.memory_width == 0
+        assert models.MEMORY + "maps" not in read_tensors(old.weights_path())
+        steps = {"steps": TUNING["steps"] + 1}
+        assert train("zero-shot", DATASET, old.path, steps, resume=True).progress.step == steps["steps"]
+        train("zero-shot", DATASET, tmp_path / "new", TUNING | {"memory_width": 4}, start=old.path)
+        began, best = read_tensors(RunFolder.open(tmp_path / "new").start_path), read_tensors(old.weights_path())
+        assert torch.equal(began[models.MEMORY + "own"], best[models.MEMORY + "own"])
+        assert not began[models.MEMORY + "maps"].any()
 
     def test_probabilities_are_fitted_without_dropout(
         self, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

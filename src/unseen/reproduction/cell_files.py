@@ -96,11 +96,6 @@ class GridFolder:
         if status == DONE:
             self._part(cell).unlink(missing_ok=True)
 
-    def forget(self, cell: Cell) -> None:
-        """As if a cell had never been begun."""
-        for path in (self._file(cell), self._part(cell)):
-            path.unlink(missing_ok=True)
-
     def read_part(self, cell: Cell) -> Json:
         """What an interrupted cell has; nothing if it was never begun."""
         return _read(self._part(cell)) or {}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MEASURED, ALONE, PAPER, DIFFERENCE = "unseen", "unseen, no known facts", "paper", "difference"
 VALIDATED_ALIKE = ("gnn-qe", "zero-shot-fine-tuned")
-"""Methods that learn from queries, and whose weights are chosen by one score of the same validation queries."""
+"""Methods that learn from queries and whose weights are chosen by one score; the settings say of how many queries."""
 CHOSEN = " or ".join(method_name(name) for name in VALIDATED_ALIKE) + ", by validation"
 """What answers where both have been trained and the better one in validation is kept."""
 

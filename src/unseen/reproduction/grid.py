@@ -81,7 +81,7 @@ SMALL_GRAPH = {
 }
 """For GNN-QE where the training graph is small and soon learned by heart (docs/results.md)."""
 LARGE_GRAPH = {"relation_dropout": 0.0, "steps": 5000}
-"""For GNN-QE where the training graph is nearly the test graph: it learns twice as fast so (docs/results.md)."""
+"""For GNN-QE where the training graph is nearly the test graph: its loss falls twice as fast so (docs/results.md)."""
 CAREFULLY = {"learning_rate": 3e-4}
 """For fine-tuning on a small training graph, where the start is hard to better."""
 METHODS: dict[str, MethodPlan] = {

@@ -21,8 +21,8 @@ STAGES = {
     "oracle": "CQD-Beam, true chances",
 }
 """What a stage with ranks measures."""
-COSTS = (("seconds", ".0f"), ("peak_mb", ","))
-"""What a line may say of its cost, and how that is printed."""
+MORE = {"queries_per_type": ("queries a type", ","), "seconds": ("seconds", ".0f"), "peak_mb": ("peak MB", ",")}
+"""What a line may say beside its numbers: the column, and how it is printed."""
 TITLE = (
     "The large graph, Hits@100 (%). The paper's is WikiKG-QE (2 M entities), ours is made up with the same counts: the "
     "rows say what a method adds to the heuristic, not who is better."
@@ -43,21 +43,20 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def large_graph_table(lines: list[dict[str, Any]]) -> Table:
-    """One line for every stage with ranks, then the paper's; seconds and memory where they are known."""
+    """One line for every stage with ranks, then the paper's; what lines have noted is in the title."""
+    measured = [line for line in lines if "hits_at_100" in line]
     body = []
-    for line in lines:
-        if "hits_at_100" in line:
-            name = STAGES.get(line["stage"], line["stage"])
-            cost = (
-                f"{line[key]:{form}}" if key in line else "" for key, form in (("seconds", ".0f"), ("peak_mb", ","))
-            )
-            body.append((name, "unseen", *_cells(line["hits_at_100"]), *cost))
+    for line in measured:
+        name = STAGES.get(line["stage"], line["stage"])
+        more = (f"{line[key]:{form}}" if line.get(key) is not None else "" for key, (_, form) in MORE.items())
+        body.append((name, "unseen", *_cells(line["hits_at_100"]), *more))
     for row in paper_large_graph():
         values = {kind: float(row[kind]) for kind in EPFO}
         average = sum(values.values()) / len(values)
-        body.append((row["method"], "paper", *_cells(values | {"avg_p": average}), "", ""))
-    header = ("Method", "", "avg_p", *EPFO, "seconds", "peak MB")
-    return Table("large_graph", TITLE, header, tuple(body), 2)
+        body.append((row["method"], "paper", *_cells(values | {"avg_p": average}), *("" for _ in MORE)))
+    header = ("Method", "", "avg_p", *EPFO, *(column for column, _ in MORE.values()))
+    notes = dict.fromkeys(f" {line['note']}" for line in measured if "note" in line)
+    return Table("large_graph", TITLE + "".join(notes), header, tuple(body), 2)
 
 
 def paper_large_graph() -> list[dict[str, str]]:

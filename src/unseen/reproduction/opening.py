@@ -26,6 +26,9 @@ def open_cell(workspace: Workspace, cell: Cell) -> Any:
     known_facts = cell.what not in WITHOUT_FACTS
     if plan.trained_as is not None:
         run = workspace.folder.run(cell)
+        if not run.is_dir():
+            place = f"{cell.ratio}/{cell.method}"
+            raise CellMissing(f"no run: runs/{place} is not here; remove results/{place}, and all of it is made again")
         return open_method(run, device=workspace.device, known_facts=known_facts, weights=plan.weights)
     if plan.model is not None:
         return open_model(model_of(workspace, plan), device=workspace.device, known_facts=known_facts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from unseen.evaluation.report_rows import method_name
 from unseen.evaluation.report_tables import Table
+from unseen.reproduction.grid import EXPERIMENTS, METHODS, cells_of
 
 if TYPE_CHECKING:
     from unseen.reproduction.cell_files import Filled
@@ -67,7 +68,7 @@ def _milliseconds(timed: Filled | None) -> tuple[str, str]:
 
 
 def coverage(found: GridResults) -> Table:
-    """Which cells are filled, and why the others are not."""
+    """Which cells are filled, which have not been begun, and why others are not filled."""
     groups: dict[tuple[int, str], list[Filled]] = {}
     for one in found.cells:
         groups.setdefault((one.cell.ratio, one.cell.method), []).append(one)
@@ -75,9 +76,12 @@ def coverage(found: GridResults) -> Table:
     for (ratio, method), some in groups.items():
         done = " ".join(one.cell.what for one in some if one.is_done)
         reasons = {one.reason for one in some if not one.is_done}
-        body.append((f"{ratio} %", method_name(method), done, "; ".join(sorted(reasons))))
-    title = "Cells that are filled, and the reason where one is not."
-    return Table("coverage", title, ("Ratio", "Method", "Filled", "Reason"), tuple(body), 4)
+        begun = {one.cell.what for one in some}
+        wanted = cells_of(ratio, method, METHODS[method], EXPERIMENTS) if method in METHODS else ()
+        left = " ".join(what for what in wanted if what not in begun)
+        body.append((f"{ratio} %", method_name(method), done, left, "; ".join(sorted(reasons))))
+    title = "Cells that are filled, those that nobody has measured yet, and the reason where one could not be filled."
+    return Table("coverage", title, ("Ratio", "Method", "Filled", "Open", "Reason"), tuple(body), 5)
 
 
 def origins(found: GridResults) -> Table:

@@ -70,7 +70,6 @@ class CellRunner:
         return check
 
     def _run_cells(self, task: Task) -> bool:
-        self._forget_what_is_gone(task)
         missing: str | None = None
         for cell in task.cells:
             if self.workspace.folder.is_done(cell):
@@ -84,15 +83,6 @@ class CellRunner:
                 self.tell(cell, "time", {})
                 return False
         return True
-
-    def _forget_what_is_gone(self, task: Task) -> None:
-        """Result files may have come without their run: what is still to be measured then has to be made again."""
-        folder = self.workspace.folder
-        is_open = any(not folder.is_done(cell) for cell in task.cells)
-        if is_open and self.workspace.methods[task.method].trained_as and not folder.run(task.cells[0]).is_dir():
-            for cell in task.cells:
-                if cell.what in PREPARING:
-                    folder.forget(cell)
 
     def _run_cell(self, cell: Cell) -> str | None:
         """Bring a cell to its end; the reason if the cells after it cannot be filled either."""

@@ -136,7 +136,9 @@ class ZeroShot(NeuralProjector):
             return self.network.readings(vectors)
         first, *of_layers = self.network.readings(vectors + memory(rows, queries))
         more = memory.by_layer(rows, queries)
-        return [first, *(reading + added for reading, added in zip(of_layers, more, strict=True))]
+        if more is not None:
+            of_layers = [reading + added for reading, added in zip(of_layers, more, strict=True)]
+        return [first, *of_layers]
 
     def project_nodes(
         self,

@@ -1,0 +1,132 @@
+"""The script that fills the grid on one GPU, with a command of our own in place of `unseen`, and its settings."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from unseen.reproduction.grid import METHODS, RATIOS
+from unseen.reproduction.planning import Request
+from unseen.reproduction.workspace import Workspace, read_settings
+from unseen.training.config import CONFIGS, from_mapping
+
+TOOLS = Path(__file__).parents[2] / "tools"
+SCRIPT, SETTINGS = TOOLS / "grid_on_one_gpu.sh", TOOLS / "grid_on_one_gpu.toml"
+FAKE = """#!/usr/bin/env bash
+echo "$$ $*" >>"{calls}"
+case "$*" in {action} esac
+"""
+
+
+class Grid:
+    """A folder for the script, a command that writes down its words, and the script itself."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.calls, self.command = path, path / "calls", path / "fake"
+        (path / "data").mkdir()
+        (path / "data" / "175.npz").touch()
+        self.act("")
+
+    def act(self, action: str) -> None:
+        """What the command does, as cases of its words."""
+        self.command.write_text(FAKE.format(calls=self.calls, action=action))
+        self.command.chmod(0o755)
+
+    def start(self, data: str = "data", seconds: str = "300", **environment: str) -> subprocess.Popen[str]:
+        words = ["bash", str(SCRIPT), str(self.path / data), str(self.path / "grid"), seconds]
+        told = os.environ | {"UNSEEN": str(self.command)} | environment
+        return subprocess.Popen(words, env=told, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run(self, *words: str, **environment: str) -> tuple[int, str]:
+        process = self.start(*words, **environment)
+        _, errors = process.communicate(timeout=60)
+        return process.returncode, errors
+
+    def called(self) -> list[list[str]]:
+        """The words of all commands so far."""
+        return [shlex.split(line)[1:] for line in self.calls.read_text().splitlines()]
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> Grid:
+    return Grid(tmp_path)
+
+
+def option(words: list[str], name: str) -> list[str]:
+    """The values of an option, which stand behind it with commas."""
+    return words[words.index(name) + 1].split(",")
+
+
+def test_the_lanes_measure_every_method_on_every_ratio_and_then_times(grid: Grid) -> None:
+    assert grid.run() == (0, "")
+    calls = grid.called()
+    assert calls[0] == ["--version"]
+    assert calls[1][:2] == ["dataset", "import"]
+    assert "--report" in calls[-1]
+    measured, timed = set(), set()
+    for words in calls[2:-1]:
+        ratios = [int(text) for text in option(words, "--ratios")] if "--ratios" in words else None
+        request = Request(ratios, option(words, "--methods"), option(words, "--experiments"))
+        cells = {cell for task in request.tasks(Workspace(grid.path)) for cell in task.cells}
+        is_lane = "--share" in words
+        assert float(option(words, "--minutes")[0]) <= (1.84 if is_lane else 4.67)
+        (measured if is_lane else timed).update(cells)
+    wanted = {cell for task in Request().tasks(Workspace(grid.path)) for cell in task.cells}
+    assert measured | timed == wanted
+    assert {cell for cell in wanted if cell.what == "time"} <= timed
+    assert len({tuple(option(words, "--share")) for words in calls if "--share" in words}) == 3
+
+
+def test_a_command_that_fails_is_named_in_the_end_and_the_others_go_on(grid: Grid) -> None:
+    grid.act("*betae*) exit 3 ;;")
+    code, errors = grid.run()
+    assert (code, "some commands failed" in errors) == (1, True)
+    failed = (grid.path / "grid" / "logs" / "failed").read_text().splitlines()
+    assert len(failed) == 2
+    assert all("--methods betae" in line for line in failed)
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "message"),
+    [
+        (("nowhere",), {}, "nowhere: there is no such folder"),
+        (("data", "100"), {}, "SECONDS must be more than 190, not 100"),
+        (("data", "soon"), {}, "SECONDS must be more than 190, not soon"),
+        (("data",), {"UNSEEN": "/no/such/command"}, "does not run; say how in UNSEEN"),
+    ],
+)
+def test_what_cannot_work_is_refused(
+    grid: Grid, words: tuple[str, ...], environment: dict[str, str], message: str
+) -> None:
+    code, errors = grid.run(*words, **environment)
+    assert (code, message in errors) == (2, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_all_lanes(grid: Grid, number: signal.Signals) -> None:
+    grid.act("*reproduce*) exec sleep 50 ;;")
+    process = grid.start()
+    deadline = time.monotonic() + 30
+    while not (grid.calls.exists() and len(grid.called()) >= 8) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    sleeping = [int(line.split()[0]) for line in grid.calls.read_text().splitlines() if "reproduce" in line]
+    assert len(sleeping) == 6
+    assert not [one for one in sleeping if Path(f"/proc/{one}").exists()]
+
+
+def test_its_settings_are_settings_of_the_methods(tmp_path: Path) -> None:
+    methods = Workspace(tmp_path, settings=read_settings(SETTINGS, METHODS)).methods
+    for plan in methods.values():
+        for ratio in plan.ratios if plan.trained_as else ():
+            assert from_mapping(CONFIGS[str(plan.trained_as)], plan.settings_at(ratio)).steps <= 30_000
+    steps = [methods["gnn-qe"].settings_at(ratio)["steps"] for ratio in sorted(RATIOS)]
+    assert steps == [5000, 5000, 2000, 2000, 1500, 2000, 1000, 800, 400]
