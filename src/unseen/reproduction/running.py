@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import UnseenError
@@ -146,5 +147,5 @@ class CellRunner:
             "versions": made["versions"],
             "device": torch.cuda.get_device_name() if has_gpu else "cpu",
             "run": f"runs/{cell.ratio}/{cell.method}" if plan.trained_as else None,
-            "model": self.workspace.models.get(plan.model) if plan.model else None,
+            "model": Path(model_of(self.workspace, plan)).name if plan.model else None,
         }
