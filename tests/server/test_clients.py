@@ -134,7 +134,8 @@ class Silent:
             while data := visitor.recv(65536):
                 self.requests.append(data.split(b" HTTP", maxsplit=1)[0])
                 if b"/update" in data or b"slow" in data:
-                    visitor.recv(65536)  # says nothing until the client has given up
+                    while visitor.recv(65536):  # says nothing until the client has given up
+                        pass
                     return
                 visitor.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"entities":[]}')
                 if self.closes:
