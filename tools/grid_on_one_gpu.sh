@@ -52,7 +52,7 @@ lane() { # name, share, then METHODS:RATIOS for each command
     local name=$1 share=$2
     shift 2
     (
-        trap 'exit 130' INT
+        trap 'exit 130' INT TERM
         for work in "$@"; do
             reproduce $((END - TIMING)) --share "$share" --methods "${work%%:*}" --ratios "${work##*:}" \
                 --experiments "$PAPER,$OWN"
@@ -79,8 +79,8 @@ share_kernels() { # lets kernels of several processes run at a time, where the d
     trap 'echo quit | nvidia-cuda-mps-control; rm -rf "$CUDA_MPS_PIPE_DIRECTORY"' EXIT
 }
 
-stop() { # as Ctrl-C would, everything that was started; each command saves what it has
-    for group in $(jobs -p); do kill -INT -- "-$group" 2>/dev/null; done
+stop() { # everything that was started; each command saves what it has
+    for group in $(jobs -p); do kill -TERM -- "-$group" 2>/dev/null; done
     wait
     exit 130
 }
