@@ -4,10 +4,10 @@
 #   tools/grid_on_one_gpu.sh DATA GRID SECONDS
 #
 # DATA has 106.npz to 550.npz. GRID may have cells and runs already: what is done is skipped, what was interrupted goes
-# on. Lanes work beside each other, each a process with a share of the GPU's memory that runs commands one after the
-# other; afterwards times are measured with nothing beside them. Ctrl-C stops all of it; the same words go on.
+# on. Lanes work beside each other, each a process with a share of the GPU's memory that brings one ratio after the other
+# to its end; afterwards times are measured with nothing beside them. Ctrl-C stops all of it; the same words go on.
 #
-# Environment: UNSEEN, the command (python -m unseen); SETTINGS, a TOML file; TIMING, seconds for the times (170);
+# Environment: UNSEEN, the command (python -m unseen); SETTINGS, a TOML file; TIMING, seconds for the times (210);
 # OPTIONS, further options of every `unseen reproduce`.
 set -uo pipefail
 
@@ -19,7 +19,7 @@ refuse() {
 [ $# -eq 3 ] || refuse "needs DATA GRID SECONDS"
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 DATA=$1 GRID=$2
-TIMING=${TIMING:-170}
+TIMING=${TIMING:-210}
 SETTINGS=${SETTINGS:-$HERE/grid_on_one_gpu.toml}
 ENDING=20 # seconds to start and to stop commands, and for the report
 read -ra UNSEEN <<<"${UNSEEN:-python -m unseen}"
@@ -29,12 +29,13 @@ read -ra OPTIONS <<<"${OPTIONS:-}"
 "${UNSEEN[@]}" --version >/dev/null || refuse "'${UNSEEN[*]}' does not run; say how in UNSEEN"
 END=$((SECONDS + $3 - ENDING))
 
-LIMITS=(--limit test=1000 --limit test-alone=300 --limit training=60 --limit training-alone=60 --limit easy-first=200
-    --limit strata=120 --limit probabilities=60 --limit tune=80 --limit tune-alone=80 --limit time=32)
+LIMITS=(--limit test=1000 --limit test-alone=1000 --limit training=60 --limit training-alone=60 --limit easy-first=200
+    --limit strata=120 --limit probabilities=60 --limit tune=80 --limit tune-alone=80 --limit time=16)
 PAPER=test,test-alone,training,training-alone,easy-first
 OWN=strata,probabilities
 ALL=175,550,300,217,150,134,122,113,106
-LANES=6
+SPREAD=175,550,106,300,134,217,150,122,113 # in which times are measured
+LANES=7
 THREADS=$(($(nproc) / LANES > 0 ? $(nproc) / LANES : 1))
 FAILED=$GRID/logs/failed
 mkdir -p "$GRID/logs" "$GRID/datasets"
@@ -48,14 +49,17 @@ reproduce() { # until SECOND, then options: one command that stops in time; a fa
         --minutes "$(awk "BEGIN { print $left / 60 }")" "${OPTIONS[@]}" "$@" || echo "$*" >>"$FAILED"
 }
 
-lane() { # name, share, then METHODS:RATIOS for each command
-    local name=$1 share=$2
+lane() { # name, share, then METHODS:RATIOS, one command for each ratio
+    local name=$1 share=$2 work ratios ratio
     shift 2
     (
         trap 'exit 130' INT TERM
         for work in "$@"; do
-            reproduce $((END - TIMING)) --share "$share" --methods "${work%%:*}" --ratios "${work##*:}" \
-                --experiments "$PAPER,$OWN"
+            IFS=, read -ra ratios <<<"${work##*:}"
+            for ratio in "${ratios[@]}"; do
+                reproduce $((END - TIMING)) --share "$share" --methods "${work%%:*}" --ratios "$ratio" \
+                    --experiments "$PAPER,$OWN"
+            done
         done
     ) >"$GRID/logs/$name.log" 2>&1 &
 }
@@ -90,17 +94,18 @@ set -m # every lane is a group of processes of its own
 prepare >"$GRID/logs/prepare.log" 2>&1
 export OMP_NUM_THREADS=$THREADS NUMBA_NUM_THREADS=$THREADS
 share_kernels
-LEFT=nodepiece-qe,nodepiece-qe-gnn,gnn-qe:$ALL
-lane fine-tuned 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550 $LEFT
-lane gnn-qe-106 0.16 gnn-qe:106 gnn-qe:550,300,217,150 $LEFT
-lane gnn-qe-113 0.16 gnn-qe:113 gnn-qe:550,300,217,150 $LEFT
-lane gnn-qe 0.16 gnn-qe:175,122,134,150,217,300,550 $LEFT
-lane nodepiece-qe 0.16 $LEFT
-lane betae 0.06 betae:175 edge-type,zero-shot,zero-shot-without-fb:$ALL
+LEFT=nodepiece-qe,nodepiece-qe-gnn,gnn-qe:$ALL # for whoever is done
+lane fine-tuned-1 0.20 zero-shot-fine-tuned:106,134,175,217 $LEFT
+lane fine-tuned-2 0.20 zero-shot-fine-tuned:113,122,150,300,550 $LEFT
+lane gnn-qe-106 0.11 gnn-qe:106,150,217 $LEFT
+lane gnn-qe-113 0.11 gnn-qe:113,300,550 $LEFT
+lane gnn-qe 0.11 gnn-qe:175,122,134,150,217,300,550 $LEFT
+lane others 0.11 edge-type,zero-shot,zero-shot-without-fb:$ALL $LEFT
+lane betae 0.06 betae:175
 wait
 unset OMP_NUM_THREADS NUMBA_NUM_THREADS
-for methods in edge-type,zero-shot,zero-shot-without-fb,gnn-qe,zero-shot-fine-tuned nodepiece-qe,nodepiece-qe-gnn betae; do
-    reproduce "$END" --methods "$methods" --experiments time # those whose runs may have to be made first come last
+for methods in edge-type,zero-shot,gnn-qe,zero-shot-fine-tuned nodepiece-qe,nodepiece-qe-gnn zero-shot-without-fb betae; do
+    reproduce "$END" --methods "$methods" --ratios "$SPREAD" --experiments time # what is most like another comes late
 done >"$GRID/logs/time.log" 2>&1
 "${UNSEEN[@]}" reproduce -o "$GRID" --report --no-figures "${OPTIONS[@]}" >"$GRID/logs/report.log" 2>&1 || echo report >>"$FAILED"
 tail -1 "$GRID/logs/report.log"

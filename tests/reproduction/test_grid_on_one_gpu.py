@@ -75,7 +75,7 @@ def test_the_lanes_measure_every_method_on_every_ratio_and_then_times(grid: Grid
         request = Request(ratios, option(words, "--methods"), option(words, "--experiments"))
         cells = {cell for task in request.tasks(Workspace(grid.path)) for cell in task.cells}
         is_lane = "--share" in words
-        assert float(option(words, "--minutes")[0]) <= (1.84 if is_lane else 4.67)
+        assert float(option(words, "--minutes")[0]) <= (1.17 if is_lane else 4.67)
         (measured if is_lane else timed).update(cells)
     wanted = {cell for task in Request().tasks(Workspace(grid.path)) for cell in task.cells}
     assert measured | timed == wanted
@@ -96,8 +96,8 @@ def test_a_command_that_fails_is_named_in_the_end_and_the_others_go_on(grid: Gri
     ("words", "environment", "message"),
     [
         (("nowhere",), {}, "nowhere: there is no such folder"),
-        (("data", "100"), {}, "SECONDS must be more than 190, not 100"),
-        (("data", "soon"), {}, "SECONDS must be more than 190, not soon"),
+        (("data", "100"), {}, "SECONDS must be more than 230, not 100"),
+        (("data", "soon"), {}, "SECONDS must be more than 230, not soon"),
         (("data",), {"UNSEEN": "/no/such/command"}, "does not run; say how in UNSEEN"),
     ],
 )
@@ -112,13 +112,13 @@ def test_being_stopped_ends_all_lanes(grid: Grid) -> None:
     grid.act("*reproduce*) exec sleep 50 ;;")
     process = grid.start()
     deadline = time.monotonic() + 30
-    while not (grid.calls.exists() and len(grid.called()) >= 8) and time.monotonic() < deadline:
+    while not (grid.calls.exists() and len(grid.called()) >= 9) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)  # Ctrl-C goes the same way, but may be ignored where tests are run
     process.communicate(timeout=20)
     assert process.returncode == 130
     sleeping = [int(line.split()[0]) for line in grid.calls.read_text().splitlines() if "reproduce" in line]
-    assert len(sleeping) == 6
+    assert len(sleeping) == 7
     assert not [one for one in sleeping if Path(f"/proc/{one}").exists()]
 
 
