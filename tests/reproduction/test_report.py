@@ -72,19 +72,6 @@ def test_averages_are_held_against_the_paper_ratio_by_ratio_and_over_all(grid: P
     assert means["UltraQuery (its paper)", ""]["avg_n, published"] == "29.1"
 
 
-def test_the_better_one_in_validation_is_chosen_ratio_by_ratio(grid: Path) -> None:
-    for ratio, hits, score in ((175, 50, 0.5), (550, 55, 0.41), (300, 90, 0.9)):
-        folder = fill(grid, "zero-shot-fine-tuned", ratio, hits, score=score)
-    results = GridResults.of(folder)
-    assert results.chosen_by_validation() == {175: "GNN-QE", 550: "Zero-shot, fine-tuned"}  # 300 has no choice
-    write_grid_report(grid, grid / "report", figures=False)
-    rows = [row for row in rows_of(grid / "report" / "mean_over_ratios.csv") if "by validation" in row["Method"]]
-    assert [(row[""], row["Ratios"], row["avg_p"]) for row in rows] == [
-        ("unseen", "2", "57.5"),
-        ("unseen, no known facts", "2", "28.8"),
-    ]
-
-
 def test_training_queries_are_held_against_the_paper_without_known_facts(grid: Path) -> None:
     write_grid_report(grid, grid / "report", figures=False)
     rows = [row for row in rows_of(grid / "report" / "training_queries.csv") if row["Ratio"] == "550 %"]

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from unseen.reproduction.cell_files import Filled, GridFolder
 
 MEASURED, ALONE, PAPER, DIFFERENCE = "unseen", "unseen, no known facts", "paper", "difference"
-VALIDATED_ALIKE = ("gnn-qe", "zero-shot-fine-tuned")
-"""Methods that learn from queries and whose weights are chosen by one score; the settings say of how many queries."""
-CHOSEN = " or ".join(method_name(name) for name in VALIDATED_ALIKE) + ", by validation"
-"""What answers where both have been trained and the better one in validation is kept."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +58,6 @@ class GridResults:
     def done(self, what: str) -> list[Filled]:
         """The cells of one experiment that are filled."""
         return [one for one in self.cells if one.is_done and one.cell.what == what]
-
-    def chosen_by_validation(self) -> dict[float, str]:
-        """The better in validation of the methods that are validated alike, in print, by ratio; where all are there."""
-        scores: dict[float, dict[str, float]] = {}
-        for one in self.done("train"):
-            score = one.content["training"].get("best_score")
-            if one.cell.method in VALIDATED_ALIKE and score is not None:
-                scores.setdefault(float(one.cell.ratio), {})[method_name(one.cell.method)] = score
-        complete = {ratio: some for ratio, some in scores.items() if len(some) == len(VALIDATED_ALIKE)}
-        return {ratio: max(some, key=lambda name: some[name]) for ratio, some in complete.items()}
 
     @property
     def is_made_up(self) -> bool:

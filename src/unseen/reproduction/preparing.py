@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.methods.cqd_beam import BeamOptions, Choices, Tuning
@@ -41,7 +42,7 @@ def train_cell(workspace: Workspace, cell: Cell, dataset: Dataset, clock: Clock,
         raise TimeOver
     progress, folder = outcome.progress, RunFolder.open(path)
     return {
-        "training": asdict(progress) | {"reason": outcome.reason, "start": start and folder.origin.get("start")},
+        "training": asdict(progress) | {"reason": outcome.reason, "start": start and Path(start).name},
         "settings": _changed_settings(folder.config),
         "seed": folder.config.seed,
         "training_commit": folder.origin.get("commit"),

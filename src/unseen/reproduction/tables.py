@@ -8,7 +8,6 @@ from unseen.evaluation.report_rows import METRIC_NAMES, TYPES
 from unseen.evaluation.report_tables import GRAPH_NAMES, Table
 from unseen.reproduction.comparison import (
     ALONE,
-    CHOSEN,
     DIFFERENCE,
     MEASURED,
     GridResults,
@@ -95,20 +94,10 @@ def mean_over_ratios(found: GridResults) -> Table:
         own = [line.row for line in lines]
         theirs = [row for row in matching_paper(own) if row.method == method]
         body.append((method, whose, str(len(own)), *_means(own), *_means(theirs)))
-    body += [(CHOSEN, whose, str(len(own)), *_means(own), "", "") for whose, own in _chosen_rows(found)]
     if body:
         body.append((PUBLISHED_BEST[0], "", str(len(RATIOS)), "", "", *PUBLISHED_BEST[1:]))
     header = ("Method", "", "Ratios", "avg_p", "avg_n", "avg_p, published", "avg_n, published")
     return Table("mean_over_ratios", "Test queries, Hits@10 (%), mean over ratios.", header, tuple(body), 2)
-
-
-def _chosen_rows(found: GridResults) -> list[tuple[str, list[Row]]]:
-    """The rows of what validation chooses at each ratio, with its known facts and without."""
-    choices = found.chosen_by_validation()
-    lines = _measured(found, ("test", "test-alone"), "hits_at_10")
-    chosen = [line for line in lines if choices.get(line.row.ratio or 0.0) == line.row.method]
-    groups = ((whose, [line.row for line in chosen if line.whose == whose]) for whose in (MEASURED, ALONE))
-    return [group for group in groups if group[1]]
 
 
 def _by_method(found: GridResults) -> list[tuple[str, str, list[Line]]]:
