@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from unseen.errors import EvaluationError
-from unseen.logic.algebra import Anchor, And, Not, Project
+from unseen.logic.algebra import Anchor, And, Not, Or, Project
 from unseen.logic.shapes import SHAPES
 from unseen.methods.calibration import (
     Calibrated,
@@ -86,9 +86,19 @@ def test_a_group_that_was_not_fitted_takes_the_nearest() -> None:
     assert calibration.curve_of(And((deep, Not(deep)))).kind == "n1"
 
 
+def test_a_type_with_a_curve_of_its_own_does_not_share_that_of_its_group() -> None:
+    groups, types = ({name: Curve(name, (-25.0, 25.0), (0.0, 1.0))} for name in ("p1", "2u"))
+    calibration = Calibration(groups, types=types)
+    one = Project(0, Anchor(0))
+    assert calibration.curve_of(one).kind == "p1"
+    assert calibration.curve_of(Or((one, one))).kind == "2u"
+    assert calibration.curve_of(Or((one, one, one))).kind == "p1"  # no type has this form
+
+
 def test_a_calibration_survives_json_and_anything_else_is_refused() -> None:
-    calibration = Calibration({"p1": isotonic(seen(lambda m: m))}, {"dataset": "small"})
-    assert Calibration.from_json(json.loads(json.dumps(calibration.to_json()))) == calibration
+    for types in ({}, {"2u": isotonic(seen(lambda m: m**2))}):
+        calibration = Calibration({"p1": isotonic(seen(lambda m: m))}, {"dataset": "small"}, types)
+        assert Calibration.from_json(json.loads(json.dumps(calibration.to_json()))) == calibration
     for wrong in ({}, {"groups": {"p1": {}}}, {"groups": []}):
         with pytest.raises(EvaluationError, match="not a calibration"):
             Calibration.from_json(wrong)

@@ -95,6 +95,7 @@ def test_a_folder_keeps_it_whole_with_probabilities_that_fit(dataset: Dataset, t
     answers = [method.answer(graph, queries) for method in (tuned_method(SCORER, tmp_path), tuning.method(SCORER))]
     assert torch.equal(*answers)
     curves = Calibration.from_json(json.loads((tmp_path / "calibration.json").read_text()))
+    assert set(curves.types) == set(dataset.tables["valid"])
     probabilities = Calibrated(tuning.method(SCORER), curves).estimate(graph, queries).stacked(queries)
     assert bool(((probabilities >= 0) & (probabilities <= 1)).all())
 

@@ -1,8 +1,9 @@
 """From memberships to probabilities: a rising curve for each kind of query, fitted where the truth is known.
 
 The membership m of an entity in the answer set of a query orders entities; how often an entity of membership m is a
-true answer depends on the method, on the depth of the query and on negation. For each group of queries (`group_of`)
-one of two curves of z = logit(m) is fitted to validation queries:
+true answer depends on the method, on the depth of the query and on negation. For each group of queries (`group_of`),
+and for each type where a method answers every type in a way of its own, as a tuned CQD-Beam does, one of two curves of
+z = logit(m) is fitted to validation queries:
 
     temperature   p = sigmoid(a z + b)                     two numbers, by logistic regression
     isotonic      p = the rising step function nearest to the observed frequencies, joined by lines (pool adjacent
@@ -30,6 +31,7 @@ from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution
 from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
+from unseen.logic.shapes import shape_of
 from unseen.methods.logistic import fit_logistic, sigmoid
 from unseen.methods.query_calibration import VERSION, QueryCalibration
 from unseen.methods.query_groups import group_distance, group_of
@@ -62,13 +64,18 @@ class Curve:
 
 @dataclass(frozen=True)
 class Calibration:
-    """A curve for each group of queries."""
+    """A curve for each group of queries, and some for single types."""
 
     curves: Mapping[str, Curve]
     about: Mapping[str, Any] = field(default_factory=dict)
+    types: Mapping[str, Curve] = field(default_factory=dict)
+    """By the name of the shape; they come before those of groups."""
 
     def curve_of(self, query: Query) -> Curve:
-        """The curve of the query's group; of the nearest depth, with the same kind of negation, if it has none."""
+        """That of the query's type, or of its group, or of the nearest depth with the same kind of negation."""
+        own = self.types.get(shape_of(query).name) if self.types else None
+        if own is not None:
+            return own
         group = group_of(query)
         return self.curves[min(self.curves, key=lambda known: group_distance(known, group))]
 
@@ -83,23 +90,30 @@ class Calibration:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        curves = {
-            group: {"kind": curve.kind, "logits": list(curve.logits), "probabilities": list(curve.probabilities)}
-            for group, curve in self.curves.items()
-        }
-        return {"version": 1, "groups": curves, "about": dict(self.about)}
+        types = {"types": _plain(self.types)} if self.types else {}
+        return {"version": 1, "groups": _plain(self.curves), **types, "about": dict(self.about)}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Calibration:
         """The calibration of `to_json`; anything else is an error."""
         try:
-            curves = {
-                group: Curve(curve["kind"], tuple(curve["logits"]), tuple(curve["probabilities"]))
-                for group, curve in value["groups"].items()
-            }
-            return cls(curves, value.get("about", {}))
+            return cls(_curves(value["groups"]), value.get("about", {}), _curves(value.get("types", {})))
         except (KeyError, TypeError, AttributeError) as error:
             raise EvaluationError(f"this is not a calibration: {error!r}") from None
+
+
+def _plain(curves: Mapping[str, Curve]) -> dict[str, Any]:
+    return {
+        name: {"kind": curve.kind, "logits": list(curve.logits), "probabilities": list(curve.probabilities)}
+        for name, curve in curves.items()
+    }
+
+
+def _curves(value: Mapping[str, Any]) -> dict[str, Curve]:
+    return {
+        name: Curve(curve["kind"], tuple(curve["logits"]), tuple(curve["probabilities"]))
+        for name, curve in value.items()
+    }
 
 
 @runtime_checkable

@@ -14,13 +14,14 @@ from unseen.methods.query_groups import group_of
 from unseen.training.errors import TrainingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.query_table import QueryTable
     from unseen.logic.protocols import Estimator
+    from unseen.methods.calibration import Curve
 
-    Halves = dict[str, tuple[Frequencies, Frequencies]]
+    Halves = tuple[Frequencies, Frequencies]
     Progress = Callable[[str, int, int], None]
 
 SEED = 1
@@ -33,52 +34,54 @@ def fit_calibration(
     queries_per_type: int,
     *,
     split: str = "valid",
+    by_type: bool = False,
     progress: Progress | None = None,
 ) -> Calibration:
-    """The calibration of a method on a sample of a split's queries; truth is the complete graph."""
-    halves = observed_frequencies(method, dataset, queries_per_type, split=split, progress=progress)
-    types = list(dataset.tables[split])
-    about = {"dataset": dataset.name, "split": split, "queries_per_type": queries_per_type, "types": types}
-    return Calibration(_curves(halves), about)
+    """The calibration of a method on a sample of a split's queries; truth is the complete graph.
 
-
-def observed_frequencies(
-    method: Estimator,
-    dataset: Dataset,
-    queries_per_type: int,
-    *,
-    split: str = "valid",
-    progress: Progress | None = None,
-) -> Halves:
-    """How often entities of each membership are answers, by group of queries, in two halves."""
+    With `by_type` each type has a curve of its own: for a method that answers each in another way.
+    """
     tables = dataset.tables[split]
     if not tables:
         raise TrainingError(f"the dataset {dataset.name} has no {split} queries to calibrate on")
-    halves: Halves = {}
+    seen: dict[str, Halves] = {}
     for done, (name, table) in enumerate(tables.items()):
         if progress is not None:
             progress(f"calibrating on {name}", done, len(tables))
         rows = sample(len(table), queries_per_type, SEED, name)
-        _collect(method, dataset, split, table.take(rows), halves)
-    return halves
+        seen[name] = _observed(method, dataset, split, table.take(rows))
+    about = {"dataset": dataset.name, "split": split, "queries_per_type": queries_per_type, "types": list(tables)}
+    return Calibration(_curves(_grouped(seen, tables)), about, _curves(seen) if by_type else {})
 
 
-def _curves(halves: Halves) -> dict[str, Any]:
-    return {group: fit_curve(*both) for group, both in sorted(halves.items())}
+def _grouped(seen: Mapping[str, Halves], tables: Mapping[str, QueryTable]) -> dict[str, Halves]:
+    """What was seen of each type, added up by group of queries."""
+    groups: dict[str, Halves] = {}
+    for name, (first, second) in seen.items():
+        group = group_of(tables[name].shape.skeleton)
+        before = groups.get(group, (Frequencies(), Frequencies()))
+        groups[group] = (before[0].plus(first), before[1].plus(second))
+    return groups
 
 
-def _collect(method: Estimator, dataset: Dataset, split: str, table: QueryTable, halves: Halves) -> None:
-    """Add the memberships of a table's queries to their group, alternately to its two halves."""
+def _curves(seen: Mapping[str, Halves]) -> dict[str, Curve]:
+    return {name: fit_curve(*both) for name, both in sorted(seen.items())}
+
+
+def _observed(method: Estimator, dataset: Dataset, split: str, table: QueryTable) -> Halves:
+    """How often entities of each membership are answers, in two halves: of every other query of a batch."""
     graph, candidates = dataset.observed(split), dataset.candidates(split)
     truth = answer_table(dataset.complete(split), table.shape, table.slots)
     size = max(1, (1 << 22) // max(1, graph.num_entities))
+    halves = (Frequencies(), Frequencies())
     for start in range(0, len(table), size):
         rows = range(start, min(start + size, len(table)))
         queries = [table.query(row) for row in rows]
         memberships = method.estimate(graph, queries).stacked(queries)[:, torch.from_numpy(candidates.astype(np.int64))]
         is_answer = _matrix([truth.row(row) for row in rows], candidates, graph.num_entities).to(memberships.device)
-        for half, frequencies in enumerate(halves.setdefault(group_of(queries[0]), (Frequencies(), Frequencies()))):
+        for half, frequencies in enumerate(halves):
             frequencies.add(memberships[half::2], is_answer[half::2])
+    return halves
 
 
 def _matrix(rows: list[Any], candidates: Any, num_entities: int) -> torch.Tensor:

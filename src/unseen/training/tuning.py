@@ -114,7 +114,7 @@ def write_tuning(folder: Path, tuning: Tuning, scorer: LinkScorer, dataset: Data
     """Keep a tuning in a run folder, with probabilities that fit it; whether there are such."""
     curves = None
     if calibration_queries and dataset.observed("valid").num_entities <= STREAMED_FROM:
-        curves = fit_calibration(tuning.method(scorer), dataset, calibration_queries)
+        curves = fit_calibration(tuning.method(scorer), dataset, calibration_queries, by_type=True)
     (folder / CALIBRATION).unlink(missing_ok=True)
     write_json(folder / TUNING, tuning.to_json())
     if curves is not None:
