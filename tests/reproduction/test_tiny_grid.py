@@ -19,8 +19,11 @@ from unseen.benchmark.dataset import Dataset
 from unseen.methods.edge_type import EdgeType
 from unseen.reproduction.cell_files import GridFolder
 from unseen.reproduction.clock import Clock
-from unseen.reproduction.grid import EXPERIMENTS, Cell, Task, tasks_of
+from unseen.reproduction.datasets import open_ratio
+from unseen.reproduction.errors import CellMissing
+from unseen.reproduction.grid import EXPERIMENTS, Cell, Task, cells_of, tasks_of
 from unseen.reproduction.measuring import Measurement
+from unseen.reproduction.opening import open_cell
 from unseen.reproduction.planning import Plan, Request
 from unseen.reproduction.preparing import tune_cell
 from unseen.reproduction.running import CellRunner
@@ -127,6 +130,25 @@ def test_results_without_their_run_stay_and_what_is_left_says_so(whole: Workspac
         == "no run: runs/175/nodepiece-qe is not here; remove results/175/nodepiece-qe, and all of it is made again"
     )
     assert {name: (kept / name).read_text() for name in before} == before
+
+
+@pytest.mark.parametrize("method", ["gnn-qe", "nodepiece-qe", "nodepiece-qe-gnn", "zero-shot-fine-tuned", "betae"])
+def test_times_are_measured_without_the_run_too(whole: Workspace, tmp_path: Path, method: str) -> None:
+    workspace = Workspace(tmp_path, preset="tiny", device="cpu")
+    shutil.copytree(whole.folder.dataset(175), workspace.folder.dataset(175))
+    kept = tmp_path / "results" / "175" / method
+    shutil.copytree(whole.folder.results / "175" / method, kept)
+    (kept / "time.json").unlink()
+    task = Task(175, method, cells_of(175, method, workspace.methods[method], ["time"]))
+    assert run_tasks(workspace, [task], Clock(), lambda _cell, _event, _values: None)
+    found = workspace.folder.read(Cell(175, method, "time"))
+    assert found is not None
+    assert len(found.content["seconds_per_query"]) == 14
+    assert found.content["made_by"]["run"] is None
+    (kept / "train.json").unlink()
+    dataset = open_ratio(workspace, 175, lambda: None)
+    with pytest.raises(CellMissing, match=f"neither runs/175/{method} nor its settings are here"):
+        open_cell(workspace, Cell(175, method, "time"), dataset)
 
 
 def test_the_command_reports_what_is_there(whole: Workspace, command: Command) -> None:

@@ -1,4 +1,7 @@
-"""The method of a cell, ready to answer: named, shipped, or from the run folder of the grid."""
+"""The method of a cell, ready to answer: named, shipped, or from the run folder of the grid.
+
+Times do not depend on weights, so that they can be measured where the run is gone.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ from unseen.errors import UnknownMethod
 from unseen.methods.edge_type import EdgeType
 from unseen.reproduction.errors import CellMissing
 from unseen.reproduction.grid import WITHOUT_FACTS, Cell
+from unseen.reproduction.untrained import untrained
 from unseen.training.models import default_model, find_model, open_model, shipped_models
 from unseen.training.run_folder import open_method
 
 if TYPE_CHECKING:
+    from unseen.benchmark.dataset import Dataset
     from unseen.reproduction.grid import MethodPlan
     from unseen.reproduction.workspace import Workspace
 
@@ -20,12 +25,14 @@ SHIPPED = {"general": "default", "without-fb": "without-fb15k-237"}
 OPTIONS = {"general": "--model", "without-fb": "--model-without-fb"}
 
 
-def open_cell(workspace: Workspace, cell: Cell) -> Any:
+def open_cell(workspace: Workspace, cell: Cell, dataset: Dataset) -> Any:
     """What answers the queries of a cell, with or without known facts as its experiment asks."""
     plan = workspace.methods[cell.method]
     known_facts = cell.what not in WITHOUT_FACTS
     if plan.trained_as is not None:
         run = workspace.folder.run(cell)
+        if not run.is_dir() and cell.what == "time":
+            return untrained(workspace, cell, dataset)
         if not run.is_dir():
             place = f"{cell.ratio}/{cell.method}"
             raise CellMissing(f"no run: runs/{place} is not here; remove results/{place}, and all of it is made again")

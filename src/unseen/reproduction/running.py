@@ -115,7 +115,7 @@ class CellRunner:
         if cell.what in PREPARING:
             prepare = train_cell if cell.what == "train" else tune_cell
             return prepare(workspace, cell, dataset, self.clock, report)
-        method, limit = open_cell(workspace, cell), workspace.limits.of(cell.what)
+        method, limit = open_cell(workspace, cell, dataset), workspace.limits.of(cell.what)
         measurement = Measurement(workspace.folder, cell, dataset, method, limit)
         return measurement.run(self.clock, lambda kind: report("type", {"label": kind}))
 
@@ -146,6 +146,6 @@ class CellRunner:
             "commit": made["commit"],
             "versions": made["versions"],
             "device": torch.cuda.get_device_name() if has_gpu else "cpu",
-            "run": f"runs/{cell.ratio}/{cell.method}" if plan.trained_as else None,
+            "run": f"runs/{cell.ratio}/{cell.method}" if self.workspace.folder.run(cell).is_dir() else None,
             "model": Path(model_of(self.workspace, plan)).name if plan.model else None,
         }
