@@ -64,10 +64,9 @@ lane() { # name, share, then METHODS:RATIOS, one command for each ratio
     ) >"$GRID/logs/$name.log" 2>&1 &
 }
 
-trained() { # method: the ratios at which its run is complete and here, with commas
+trained() { # method: the ratios at which its training is done, with commas
     local ratio found=
     for ratio in ${SPREAD//,/ }; do
-        [ -d "$GRID/runs/$ratio/$1" ] || continue
         grep -qs '"status": "done"' "$GRID/results/$ratio/$1/train.json" && found+=,$ratio
     done
     echo "${found#,}"
