@@ -64,10 +64,16 @@ lane() { # name, share, then METHODS:RATIOS, one command for each ratio
     ) >"$GRID/logs/$name.log" 2>&1 &
 }
 
-trained() { # method: the ratios at which its training is done, with commas
+is_done() { # a cell
+    grep -qs '"status": "done"' "$GRID/results/$1.json"
+}
+
+trained() { # method: the ratios at which its training, and tuning if there is any, is done, with commas
     local ratio found=
     for ratio in ${SPREAD//,/ }; do
-        grep -qs '"status": "done"' "$GRID/results/$ratio/$1/train.json" && found+=,$ratio
+        is_done "$ratio/$1/train" || continue
+        [[ $1 != nodepiece* ]] || is_done "$ratio/$1/tune" || continue
+        found+=,$ratio
     done
     echo "${found#,}"
 }

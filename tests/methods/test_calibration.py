@@ -86,13 +86,15 @@ def test_a_group_that_was_not_fitted_takes_the_nearest() -> None:
     assert calibration.curve_of(And((deep, Not(deep)))).kind == "n1"
 
 
-def test_a_type_with_a_curve_of_its_own_does_not_share_that_of_its_group() -> None:
-    groups, types = ({name: Curve(name, (-25.0, 25.0), (0.0, 1.0))} for name in ("p1", "2u"))
+def test_curves_of_types_come_before_those_of_groups() -> None:
+    groups = {name: Curve(name, (-25.0, 25.0), (0.0, 1.0)) for name in ("p1", "n1")}
+    types = {name: Curve(name, (-25.0, 25.0), (0.0, 1.0)) for name in ("2u", "1p")}
     calibration = Calibration(groups, types=types)
     one = Project(0, Anchor(0))
-    assert calibration.curve_of(one).kind == "p1"
+    assert calibration.curve_of(one).kind == "1p"
     assert calibration.curve_of(Or((one, one))).kind == "2u"
-    assert calibration.curve_of(Or((one, one, one))).kind == "p1"  # no type has this form
+    assert calibration.curve_of(Or((one, one, one))).kind == "2u"  # the first of the types that are as deep
+    assert calibration.curve_of(And((one, Not(one)))).kind == "n1"  # no type is like it
 
 
 def test_a_calibration_survives_json_and_anything_else_is_refused() -> None:

@@ -34,10 +34,8 @@ def result(ratio: int, types: dict[str, Any] | None = None, training: dict[str, 
     return {"seconds": 10.0, "made_by": MADE_BY, "result": {**about, "types": types or {}, "training_queries": groups}}
 
 
-def fill(
-    path: Path, method: str, ratio: int, hits: float, *, types: tuple[str, ...] = TYPES, score: float | None = None
-) -> GridFolder:
-    """Every cell of a method on a ratio: each type has `hits` percent in everything, and in validation by default."""
+def fill(path: Path, method: str, ratio: int, hits: float, *, types: tuple[str, ...] = TYPES) -> GridFolder:
+    """Every cell of a method on a ratio: each type has `hits` percent in everything."""
     folder = GridFolder(path)
     flat = {kind: metrics(hits) for kind in types}
     strata = {kind: metrics(hits, strata={"1": metrics(hits), "2": metrics(hits / 2)}) for kind in types}
@@ -53,10 +51,13 @@ def fill(
         "easy-first": result(ratio, {kind: metrics(hits, roc_auc=hits / 100, roc_auc_queries=5) for kind in types}),
         "strata": result(ratio, strata),
         "probabilities": result(ratio, likely),
-        "time": {"made_by": MADE_BY, "seconds_per_query": {kind: {"alone": 0.004, "batch": 0.001} for kind in types}},
+        "time": {
+            "made_by": MADE_BY,
+            "seconds_per_query": {kind: {"alone": 0.004, "batch": 0.001, "batch_size": 16} for kind in types},
+        },
         "train": {
             "seconds": 60.0,
-            "training": {"step": 1200, "seconds": 90.0, "best_score": hits / 100 if score is None else score},
+            "training": {"step": 1200, "seconds": 90.0},
             "settings": {"steps": 1200},
             "seed": 7,
             "training_commit": "fedcba9876",

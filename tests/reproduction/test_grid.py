@@ -61,6 +61,22 @@ def test_the_reference_and_what_the_paper_has_come_first_and_times_last_and_alon
     assert (last[1].method, last[1].ratio) == ("zero-shot", 175)  # times go ratio by ratio
 
 
+def test_runs_for_times_are_made_before_and_where_others_may_run_beside() -> None:
+    tasks = list(tasks_of((175, 550), METHODS, ["time"]))
+    made, timed = ([task for task in tasks if task.alone == alone] for alone in (False, True))
+    assert tasks == [*made, *timed]
+    assert {(task.method, task.whats) for task in made if task.ratio == 550} == {
+        (method, ("train", "tune") if plan.tuned else ("train",))
+        for method, plan in METHODS.items()
+        if plan.trained_as is not None and method != "betae"
+    }
+    assert all(task.whats[-1] == "time" for task in timed)
+
+
+def test_nothing_is_trained_where_nothing_is_measured() -> None:
+    assert list(tasks_of((106,), METHODS, ["easy-first"])) == []
+
+
 def test_every_method_and_ratio_has_an_estimate_and_larger_graphs_a_larger_one() -> None:
     assert set(SECONDS) == set(METHODS)
     assert set(EDGES) == set(RATIOS)

@@ -96,7 +96,7 @@ def test_every_table_is_there_and_says_where_its_numbers_come_from(grid: Path) -
     assert covered["175 %", "GNN-QE"][1:] == ("", "")
     origin = dict(zip(tables["origins"].header, tables["origins"].rows[0], strict=True))
     assert (origin["Seed"], origin["Commit"], origin["Command"]) == ("7", "fedcba98", "unseen reproduce -o grid")
-    assert tables["time"].rows[0][2:7] == ("4.00", "1.000", "a GPU", "1.5", "1,200")
+    assert tables["time"].rows[0][2:8] == ("4.00", "1.000", "16", "a GPU", "1.5", "1,200")
     assert tables["strata"].rows[0][:4] == ("175 %", "GNN-QE", "60.0", "1,400")
     assert tables["easy_first"].rows[2][2:5] == ("difference", "-37.3", "-28.5")
 
@@ -104,7 +104,15 @@ def test_every_table_is_there_and_says_where_its_numbers_come_from(grid: Path) -
 def test_what_was_trained_but_not_timed_is_among_the_times(grid: Path) -> None:
     (grid / "results/175/gnn-qe/time.json").unlink()
     tables = {table.name: table for table in grid_tables(GridResults.of(GridFolder(grid)))}
-    assert tables["time"].rows[0][:7] == ("175 %", "GNN-QE", "", "", "", "1.5", "1,200")
+    assert tables["time"].rows[0][:8] == ("175 %", "GNN-QE", "", "", "", "", "1.5", "1,200")
+
+
+def test_times_of_random_weights_say_so(grid: Path) -> None:
+    file = grid / "results/175/gnn-qe/time.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps(content | {"made_by": content["made_by"] | {"run": None}}))
+    tables = {table.name: table for table in grid_tables(GridResults.of(GridFolder(grid)))}
+    assert tables["time"].rows[0][5] == "a GPU, random weights"
 
 
 def test_a_report_is_one_page_with_tables_and_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

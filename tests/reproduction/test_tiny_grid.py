@@ -145,10 +145,13 @@ def test_times_are_measured_without_the_run_too(whole: Workspace, tmp_path: Path
     assert found is not None
     assert len(found.content["seconds_per_query"]) == 14
     assert found.content["made_by"]["run"] is None
-    (kept / "train.json").unlink()
     dataset = open_ratio(workspace, 175, lambda: None)
-    with pytest.raises(CellMissing, match=f"neither runs/175/{method} nor its settings are here"):
-        open_cell(workspace, Cell(175, method, "time"), dataset)
+    for what in ("tune", "train") if workspace.methods[method].tuned else ("train",):
+        (kept / f"{what}.json").unlink()
+        with pytest.raises(
+            CellMissing, match=f"neither runs/175/{method} is here nor results/175/{method}/{what}.json"
+        ):
+            open_cell(workspace, Cell(175, method, "time"), dataset)
 
 
 def test_the_command_reports_what_is_there(whole: Workspace, command: Command) -> None:

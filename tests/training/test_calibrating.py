@@ -78,7 +78,14 @@ def test_types_that_are_answered_in_two_ways_are_right_only_with_curves_of_their
     assert shared != pytest.approx(true, rel=0.2)
 
 
+def test_a_type_without_queries_has_no_curve(dataset: Dataset) -> None:
+    tables = dataset.tables["valid"]
+    some = dataset.with_queries({"valid": {"1p": tables["1p"], "2u": tables["2u"].take([])}}, {})
+    calibration = fit_calibration(TwoWays(dataset.complete("valid")), some, 5, by_type=True)  # type: ignore[arg-type]
+    assert (set(calibration.curves), set(calibration.types)) == ({"p1"}, {"1p"})
+
+
 def test_nothing_to_fit_to_is_said(dataset: Dataset) -> None:
-    empty = dataset.with_queries({"valid": {}}, {})
+    empty = dataset.with_queries({"valid": {"1p": dataset.tables["valid"]["1p"].take([])}}, {})
     with pytest.raises(TrainingError, match="has no valid queries to calibrate on"):
         fit_calibration(TwoWays(dataset.complete("valid")), empty, 1)  # type: ignore[arg-type]

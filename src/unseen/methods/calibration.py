@@ -31,10 +31,9 @@ from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution
 from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
-from unseen.logic.shapes import shape_of
 from unseen.methods.logistic import fit_logistic, sigmoid
 from unseen.methods.query_calibration import VERSION, QueryCalibration
-from unseen.methods.query_groups import group_distance, group_of
+from unseen.methods.query_groups import group_distance, group_of, type_like
 from unseen.methods.query_loss import logit
 
 Floats = NDArray[np.float64]
@@ -69,13 +68,13 @@ class Calibration:
     curves: Mapping[str, Curve]
     about: Mapping[str, Any] = field(default_factory=dict)
     types: Mapping[str, Curve] = field(default_factory=dict)
-    """By the name of the shape; they come before those of groups."""
+    """By the name of the shape, if any: a query has that of the type whose options it is answered with."""
 
     def curve_of(self, query: Query) -> Curve:
         """That of the query's type, or of its group, or of the nearest depth with the same kind of negation."""
-        own = self.types.get(shape_of(query).name) if self.types else None
-        if own is not None:
-            return own
+        name = type_like(query, self.types) if self.types else None
+        if name is not None:
+            return self.types[name]
         group = group_of(query)
         return self.curves[min(self.curves, key=lambda known: group_distance(known, group))]
 

@@ -5,13 +5,22 @@ Probabilities depend on it, and on nothing else about the form of a query, so an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
+
 from unseen.logic.algebra import And, Not, Or, Project, Query, walk
+from unseen.logic.shapes import SHAPES, Shape, shape_of, template_of
 
 
 def group_of(query: Query) -> str:
     """`p` or, with negation, `n`; the projections on the longest path; `i` if sets intersect: 1p is p1, pi is p2i."""
     sign = "n" if has_negation(query) else "p"
     return f"{sign}{depth(query)}{'i' if has_intersection(query) else ''}"
+
+
+def type_like(query: Query, types: Iterable[str]) -> str | None:
+    """The type that a query has, else the first that is as deep, with as much negation; None if there is no such."""
+    return _type_like(template_of(query), tuple(types))
 
 
 def group_distance(known: str, wanted: str) -> tuple[bool, int, bool]:
@@ -42,3 +51,14 @@ def depth(query: Query) -> int:
 
 def _intersects(node: Query) -> bool:
     return isinstance(node, And) and sum(not isinstance(part, Not) for part in node.parts) > 1
+
+
+@lru_cache(maxsize=4096)
+def _type_like(template: str, types: tuple[str, ...]) -> str | None:
+    query = Shape(template, template).skeleton
+    name, group = shape_of(query).name, group_of(query)
+    if name in types:
+        return name
+    groups = {kind: group_of(SHAPES[kind].skeleton) for kind in types if kind in SHAPES}
+    akin = [kind for kind, known in groups.items() if known.removesuffix("i") == group.removesuffix("i")]
+    return min(akin, key=lambda kind: groups[kind] != group, default=None)

@@ -170,16 +170,23 @@ def cells_of(ratio: int, method: str, plan: MethodPlan, experiments: Sequence[st
 def tasks_of(ratios: Sequence[int], methods: Mapping[str, MethodPlan], experiments: Sequence[str]) -> Iterator[Task]:
     """The grid in the order in which it is run: round by round, in each the first method first.
 
-    A run is made when something is first measured with it. Times are measured ratio by ratio, so that each dataset is
-    opened once.
+    A run is made when something is first measured with it, and never where nothing may run beside it. Times are
+    measured ratio by ratio, so that each dataset is opened once.
     """
+    prepared: set[tuple[int, str]] = set()
     for some in ROUNDS:
         alone = "time" in some
-        pairs = product(ratios, methods) if alone else ((ratio, method) for method, ratio in product(methods, ratios))
-        for ratio, method in pairs:
-            whats = cells_of(ratio, method, methods[method], [what for what in some if what in experiments])
-            if any(what in some for what in whats):
-                yield Task(ratio, method, whats, alone)
+        asked = [what for what in some if what in experiments]
+        pairs = list(product(ratios, methods) if alone else ((ratio, name) for name, ratio in product(methods, ratios)))
+        cells = {pair: cells_of(*pair, methods[pair[1]], asked) for pair in pairs}
+        wanted = {pair: whats for pair, whats in cells.items() if any(what in some for what in whats)}
+        for (ratio, method), whats in wanted.items():
+            needed = tuple(what for what in whats if what in PREPARING)
+            if alone and needed and (ratio, method) not in prepared:
+                yield Task(ratio, method, needed)
+        for (ratio, method), whats in wanted.items():
+            yield Task(ratio, method, whats, alone)
+        prepared |= set(wanted)
 
 
 def chosen(kind: str, wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """The method of a cell, ready to answer: named, shipped, or from the run folder of the grid.
 
-Times do not depend on weights, so that they can be measured where the run is gone.
+Times hardly depend on weights, so that they can be measured where the run is gone.
 """
 
 from __future__ import annotations

@@ -42,17 +42,23 @@ def time_table(found: GridResults) -> Table:
         steps = f"{run.content['training']['step']:,}" if run else ""
         memory = run.content.get("peak_memory_gib") if run else None
         about = (f"{place[0]} %", method_name(place[1]))
-        numbers = (*_milliseconds(timed), _device(timed), number(minutes), steps, number(memory or None), _device(run))
+        numbers = (
+            *_milliseconds(timed),
+            _asked_on(timed),
+            number(minutes),
+            steps,
+            number(memory or None),
+            _device(run),
+        )
         body.append((*about, *numbers))
     asking, training = (
-        ("ms, alone", "ms, in a batch", "asked on"),
+        ("ms, alone", "ms, in a batch", "of", "asked on"),
         ("training minutes", "steps", "peak GiB", "trained on"),
     )
     header = ("Ratio", "Method", *asking, *training)
     title = (
         "Milliseconds a query on the test graph, mean over the fourteen types: alone (median), and in a batch; "
-        "training without validation, beside other processes where there were any. Where the run is gone, random "
-        "weights were asked."
+        "training without validation, beside other processes where there were any."
     )
     return Table("time", title, header, tuple(body), 2)
 
@@ -62,17 +68,27 @@ def _places(found: GridResults) -> list[tuple[int, str]]:
     return list(dict.fromkeys((one.cell.ratio, one.cell.method) for one in found.cells))
 
 
+def _asked_on(timed: Filled | None) -> str:
+    """The device; and that weights were random, where a trained method has been asked without its run."""
+    if timed is None:
+        return ""
+    is_random = (
+        METHODS[timed.cell.method].trained_as is not None and timed.content.get("made_by", {}).get("run") is None
+    )
+    return _device(timed) + (", random weights" if is_random else "")
+
+
 def _device(filled: Filled | None) -> str:
     return "" if filled is None else str(filled.content.get("made_by", {}).get("device", ""))
 
 
-def _milliseconds(timed: Filled | None) -> tuple[str, str]:
-    """A query alone and in a batch, mean over types; nothing where it was not measured."""
+def _milliseconds(timed: Filled | None) -> tuple[str, str, str]:
+    """A query alone, in a batch, and how large that was, mean over types; nothing where it was not measured."""
     if timed is None:
-        return "", ""
+        return "", "", ""
     times = timed.content["seconds_per_query"]
     alone, batch = (1000 * sum(one[key] for one in times.values()) / max(1, len(times)) for key in ("alone", "batch"))
-    return f"{alone:.2f}", f"{batch:.3f}"
+    return f"{alone:.2f}", f"{batch:.3f}", str(max(one["batch_size"] for one in times.values()))
 
 
 def coverage(found: GridResults) -> Table:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unseen.reproduction.cell_files import Json
     from unseen.reproduction.workspace import Workspace
 
-AS_SCORED = LinkCalibration((1.0, 0.0), {})
+AS_SCORED = LinkCalibration()
 """In place of what was fitted to the links of a run."""
 
 
@@ -38,7 +38,10 @@ def untrained(workspace: Workspace, cell: Cell, dataset: Dataset) -> Executing:
 
 def _filled(workspace: Workspace, cell: Cell, what: str) -> Json:
     """What another cell of the same method says, which must be there."""
+    place = f"{cell.ratio}/{cell.method}"
     found = workspace.folder.read(Cell(cell.ratio, cell.method, what))
     if found is None or not found.is_done:
-        raise CellMissing(f"no run: neither runs/{cell.ratio}/{cell.method} nor its settings are here")
+        raise CellMissing(
+            f"no run: neither runs/{place} is here nor results/{place}/{what}.json, which says enough of it"
+        )
     return found.content

@@ -41,7 +41,7 @@ def fit_calibration(
 
     With `by_type` each type has a curve of its own: for a method that answers each in another way.
     """
-    tables = dataset.tables[split]
+    tables = {name: table for name, table in dataset.tables[split].items() if len(table)}
     if not tables:
         raise TrainingError(f"the dataset {dataset.name} has no {split} queries to calibrate on")
     seen: dict[str, Halves] = {}
@@ -65,7 +65,7 @@ def _grouped(seen: Mapping[str, Halves], tables: Mapping[str, QueryTable]) -> di
 
 
 def _curves(seen: Mapping[str, Halves]) -> dict[str, Curve]:
-    return {name: fit_curve(*both) for name, both in sorted(seen.items())}
+    return {name: fit_curve(*both) for name, both in seen.items()}
 
 
 def _observed(method: Estimator, dataset: Dataset, split: str, table: QueryTable) -> Halves:

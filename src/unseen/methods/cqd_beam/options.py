@@ -11,9 +11,8 @@ from typing import Any, get_type_hints
 from unseen.errors import UnseenError
 from unseen.logic.algebra import Query
 from unseen.logic.fuzzy import LOGICS, Logic
-from unseen.logic.shapes import SHAPES, shape_of, template_of
 from unseen.methods.known_facts import CEILING
-from unseen.methods.query_groups import group_of
+from unseen.methods.query_groups import type_like
 
 SCALES = ("sigmoid", "calibrated", "min-max", "softmax")
 """How logits become memberships, see `memberships`."""
@@ -89,27 +88,11 @@ class Choices:
 
     default: BeamOptions = field(default_factory=BeamOptions)
     types: Mapping[str, BeamOptions] = field(default_factory=dict)
-    _known: dict[str, BeamOptions] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of(self, query: Query) -> BeamOptions:
         """The options of the query's shape; of a shape as deep, with as much negation, if it has none of its own."""
-        if not self.types:
-            return self.default
-        template = template_of(query)
-        found = self._known.get(template)
-        if found is None:
-            found = self._known[template] = self._chosen(query)
-        return found
-
-    def _chosen(self, query: Query) -> BeamOptions:
-        name = shape_of(query).name
-        if name in self.types:
-            return self.types[name]
-        group = group_of(query)
-        groups = {kind: group_of(SHAPES[kind].skeleton) for kind in self.types if kind in SHAPES}
-        akin = [kind for kind, known in groups.items() if known.removesuffix("i") == group.removesuffix("i")]
-        akin.sort(key=lambda kind: groups[kind] != group)
-        return self.types[akin[0]] if akin else self.default
+        name = type_like(query, self.types) if self.types else None
+        return self.default if name is None else self.types[name]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
