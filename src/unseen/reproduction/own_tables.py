@@ -42,20 +42,10 @@ def time_table(found: GridResults) -> Table:
         steps = f"{run.content['training']['step']:,}" if run else ""
         memory = run.content.get("peak_memory_gib") if run else None
         about = (f"{place[0]} %", method_name(place[1]))
-        numbers = (
-            *_milliseconds(timed),
-            _asked_on(timed),
-            number(minutes),
-            steps,
-            number(memory or None),
-            _device(run),
-        )
-        body.append((*about, *numbers))
-    asking, training = (
-        ("ms, alone", "ms, in a batch", "of", "asked on"),
-        ("training minutes", "steps", "peak GiB", "trained on"),
-    )
-    header = ("Ratio", "Method", *asking, *training)
+        asked_on = (*_milliseconds(timed), _asked_on(timed))
+        body.append((*about, *asked_on, number(minutes), steps, number(memory or None), _device(run)))
+    asking = ("ms, alone", "ms, in a batch", "of", "asked on")
+    header = ("Ratio", "Method", *asking, "training minutes", "steps", "peak GiB", "trained on")
     title = (
         "Milliseconds a query on the test graph, mean over the fourteen types: alone (median), and in a batch; "
         "training without validation, beside other processes where there were any."
@@ -72,9 +62,8 @@ def _asked_on(timed: Filled | None) -> str:
     """The device; and that weights were random, where a trained method has been asked without its run."""
     if timed is None:
         return ""
-    is_random = (
-        METHODS[timed.cell.method].trained_as is not None and timed.content.get("made_by", {}).get("run") is None
-    )
+    plan, run = METHODS.get(timed.cell.method), timed.content.get("made_by", {}).get("run")
+    is_random = plan is not None and plan.trained_as is not None and run is None
     return _device(timed) + (", random weights" if is_random else "")
 
 
