@@ -51,20 +51,14 @@ def dataset() -> Dataset:
 
 def expected_and_true(dataset: Dataset, name: str, by_type: bool) -> tuple[float, float]:
     """The expected number of answers of a query on the mean, and the true one."""
-    method, table, candidates = (
-        TwoWays(dataset.complete("valid")),
-        dataset.tables["valid"][name],
-        dataset.candidates("valid"),
-    )
+    truth, table = dataset.complete("valid"), dataset.tables["valid"][name]
+    method, candidates = TwoWays(truth), torch.from_numpy(dataset.candidates("valid").astype(int))
     calibration = fit_calibration(method, dataset, 100, by_type=by_type)  # type: ignore[arg-type]
     queries = [table.query(row) for row in range(len(table))]
-    memberships = method.estimate(dataset.observed("valid"), queries).stacked(queries)[
-        :, torch.from_numpy(candidates.astype(int))
-    ]
-    expected = sum(
-        float(calibration.curve_of(query)(row).sum()) for query, row in zip(queries, memberships, strict=True)
-    )
-    true = sum(len(answers(dataset.complete("valid"), query)) for query in queries)
+    memberships = method.estimate(dataset.observed("valid"), queries).memberships[:, candidates]
+    rows = zip(queries, memberships, strict=True)
+    expected = sum(float(calibration.curve_of(query)(row).sum()) for query, row in rows)
+    true = sum(len(answers(truth, query)) for query in queries)
     return expected / len(queries), true / len(queries)
 
 

@@ -42,10 +42,10 @@ def time_table(found: GridResults) -> Table:
         steps = f"{run.content['training']['step']:,}" if run else ""
         memory = run.content.get("peak_memory_gib") if run else None
         about = (f"{place[0]} %", method_name(place[1]))
-        asked_on = (*_milliseconds(timed), _asked_on(timed))
-        body.append((*about, *asked_on, number(minutes), steps, number(memory or None), _device(run)))
-    asking = ("ms, alone", "ms, in a batch", "of", "asked on")
-    header = ("Ratio", "Method", *asking, "training minutes", "steps", "peak GiB", "trained on")
+        answering = (*_milliseconds(timed), _asked_on(timed))
+        body.append((*about, *answering, number(minutes), steps, number(memory or None), _device(run)))
+    answering_header = ("ms, alone", "ms, in a batch", "of", "asked on")
+    header = ("Ratio", "Method", *answering_header, "training minutes", "steps", "peak GiB", "trained on")
     title = (
         "Milliseconds a query on the test graph, mean over the fourteen types: alone (median), and in a batch; "
         "training without validation, beside other processes where there were any."

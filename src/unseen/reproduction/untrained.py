@@ -16,7 +16,6 @@ from unseen.training.trainable import chosen_device, make_method
 
 if TYPE_CHECKING:
     from unseen.benchmark.dataset import Dataset
-    from unseen.methods.calibration import Executing
     from unseen.reproduction.cell_files import Json
     from unseen.reproduction.workspace import Workspace
 
@@ -24,15 +23,14 @@ AS_SCORED = LinkCalibration()
 """In place of what was fitted to the links of a run."""
 
 
-def untrained(workspace: Workspace, cell: Cell, dataset: Dataset) -> Executing:
+def untrained(workspace: Workspace, cell: Cell, dataset: Dataset) -> Any:
     """The method with the settings of its run and the options that were chosen for it, and with random weights."""
     kind = CONFIGS[str(workspace.methods[cell.method].trained_as)]
     config = from_mapping(kind, _filled(workspace, cell, "train")["settings"], cell.name)
-    method: Any = make_method(config, relation_keys(dataset), choose_entities(dataset, config))
+    method = make_method(config, relation_keys(dataset), choose_entities(dataset, config))
     method = method.to(chosen_device(workspace.device)).eval()
     if not isinstance(method, LinkScorer):
-        executing: Executing = method
-        return executing
+        return method
     return CqdBeam(method, Choices.from_json(_filled(workspace, cell, "tune")["choices"]), AS_SCORED)
 
 
