@@ -8,7 +8,8 @@
 # to its end; afterwards times are measured with nothing beside them. Ctrl-C stops all of it; the same words go on.
 #
 # Environment: UNSEEN, the command (python -m unseen); SETTINGS, a TOML file; TIMING, seconds for the times (210);
-# OPTIONS, further options of every `unseen reproduce`.
+# RATIOS, in which order lanes take what others have left (175,550,...); OPTIONS, further options of every
+# `unseen reproduce`.
 set -uo pipefail
 
 refuse() {
@@ -33,9 +34,9 @@ LIMITS=(--limit test=1000 --limit test-alone=1000 --limit training=60 --limit tr
     --limit strata=120 --limit probabilities=60 --limit tune=80 --limit tune-alone=80 --limit time=16)
 PAPER=test,test-alone,training,training-alone,easy-first
 OWN=strata,probabilities
-ALL=175,550,300,217,150,134,122,113,106
+RATIOS=${RATIOS:-175,550,300,217,150,134,122,113,106}
 SPREAD=175,550,106,300,134,217,150,122,113 # in which times are measured
-LANES=5
+LANES=4
 THREADS=$(($(nproc) / LANES > 0 ? $(nproc) / LANES : 1))
 FAILED=$GRID/logs/failed
 mkdir -p "$GRID/logs" "$GRID/datasets"
@@ -49,11 +50,12 @@ reproduce() { # until SECOND, then options: one command that stops in time; a fa
         --minutes "$(awk "BEGIN { print $left / 60 }")" "${OPTIONS[@]}" "$@" || echo "$*" >>"$FAILED"
 }
 
-lane() { # name, share, then METHODS:RATIOS, one command for each ratio
-    local name=$1 share=$2 work ratios ratio
-    shift 2
+lane() { # name, rank, share, then METHODS:RATIOS, one command for each ratio; kernels of rank 0 come before those of 1
+    local name=$1 rank=$2 share=$3 work ratios ratio
+    shift 3
     (
         trap 'exit 130' INT TERM
+        export CUDA_MPS_CLIENT_PRIORITY=$rank
         for work in "$@"; do
             IFS=, read -ra ratios <<<"${work##*:}"
             for ratio in "${ratios[@]}"; do
@@ -68,14 +70,14 @@ is_done() { # a cell
     grep -qs '"status": "done"' "$GRID/results/$1.json"
 }
 
-trained() { # method: the ratios at which its training, and tuning if there is any, is done, with commas
-    local ratio found=
-    for ratio in ${SPREAD//,/ }; do
-        is_done "$ratio/$1/train" || continue
-        [[ $1 != nodepiece* ]] || is_done "$ratio/$1/tune" || continue
-        found+=,$ratio
+timed() { # ratio: the methods whose times can be measured there, with commas
+    local method found=edge-type,zero-shot,zero-shot-without-fb
+    for method in gnn-qe zero-shot-fine-tuned nodepiece-qe nodepiece-qe-gnn betae; do
+        is_done "$1/$method/train" || continue
+        [[ $method != nodepiece* ]] || is_done "$1/$method/tune" || continue
+        found+=,$method
     done
-    echo "${found#,}"
+    echo "$found"
 }
 
 prepare() { # published files are read once, all at a time
@@ -108,21 +110,16 @@ set -m # every lane is a group of processes of its own
 prepare >"$GRID/logs/prepare.log" 2>&1
 export OMP_NUM_THREADS=$THREADS NUMBA_NUM_THREADS=$THREADS
 share_kernels
-LEFT=nodepiece-qe,nodepiece-qe-gnn,gnn-qe:$ALL # for whoever is done
-lane fine-tuned 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550 $LEFT
-lane gnn-qe 0.16 gnn-qe:106,113,122,134,150 $LEFT
-lane gnn-qe-small 0.16 gnn-qe:175,550,300,217,150,134,122 $LEFT
-lane nodepiece-qe 0.16 $LEFT
-lane others 0.08 edge-type,zero-shot,zero-shot-without-fb:$ALL betae:175
+LEFT=nodepiece-qe,nodepiece-qe-gnn,gnn-qe:$RATIOS # for whoever is done
+lane gnn-qe 0 0.25 gnn-qe:113,106,122,134,150 $LEFT # the longest, so that nothing may hold it up
+lane fine-tuned 1 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550 $LEFT
+lane nodepiece-qe 1 0.16 $LEFT
+lane others 1 0.16 edge-type,zero-shot,zero-shot-without-fb:$RATIOS betae:175 gnn-qe:175,550,300,217,150 $LEFT
 wait
 unset OMP_NUM_THREADS NUMBA_NUM_THREADS
-{
-    for method in gnn-qe zero-shot-fine-tuned nodepiece-qe nodepiece-qe-gnn betae; do
-        ratios=$(trained "$method")
-        [ -z "$ratios" ] || reproduce "$END" --methods "$method" --ratios "$ratios" --experiments time
-    done
-    reproduce "$END" --methods edge-type,zero-shot,zero-shot-without-fb --ratios "$SPREAD" --experiments time
-} >"$GRID/logs/time.log" 2>&1
+for ratio in ${SPREAD//,/ }; do
+    reproduce "$END" --methods "$(timed "$ratio")" --ratios "$ratio" --experiments time
+done >"$GRID/logs/time.log" 2>&1
 "${UNSEEN[@]}" reproduce -o "$GRID" --report --no-figures "${OPTIONS[@]}" >"$GRID/logs/report.log" 2>&1 || echo report >>"$FAILED"
 tail -1 "$GRID/logs/report.log"
 [ ! -e "$FAILED" ] || { echo "some commands failed: $FAILED says which, $GRID/logs why" >&2; exit 1; }

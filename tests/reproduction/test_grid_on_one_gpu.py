@@ -108,9 +108,19 @@ def test_times_are_not_measured_where_that_would_begin_with_training(grid: Grid)
     grid.fill("300/gnn-qe/train", "missing")
     grid.run()
     timed = [words for words in grid.called() if "time" in words]
-    assert (option(timed[0], "--methods"), option(timed[0], "--ratios")) == (["gnn-qe"], ["550", "106"])
-    assert option(timed[-1], "--methods") == ["edge-type", "zero-shot", "zero-shot-without-fb"]
-    assert len(timed) == 2
+    assert [option(words, "--ratios")[0] for words in timed[:3]] == ["175", "550", "106"]
+    untrained = ["edge-type", "zero-shot", "zero-shot-without-fb"]
+    also = {option(words, "--ratios")[0]: option(words, "--methods")[len(untrained) :] for words in timed}
+    assert also == {str(ratio): [] for ratio in RATIOS} | {"550": ["gnn-qe"], "106": ["gnn-qe"]}
+    assert all(option(words, "--methods")[: len(untrained)] == untrained for words in timed)
+
+
+def test_what_lanes_take_over_may_be_told(grid: Grid) -> None:
+    grid.run(RATIOS="300,106")
+    left = ["nodepiece-qe", "nodepiece-qe-gnn", "gnn-qe"]
+    taken = [words for words in grid.called() if "--share" in words and option(words, "--methods") == left]
+    assert [option(words, "--ratios")[0] for words in taken].count("300") == 4
+    assert {option(words, "--ratios")[0] for words in taken} == {"300", "106"}
 
 
 @pytest.mark.parametrize(
@@ -133,13 +143,13 @@ def test_being_stopped_ends_all_lanes(grid: Grid) -> None:
     grid.act("*reproduce*) exec sleep 50 ;;")
     process = grid.start()
     deadline = time.monotonic() + 30
-    while not (grid.calls.exists() and len(grid.called()) >= 7) and time.monotonic() < deadline:
+    while not (grid.calls.exists() and len(grid.called()) >= 6) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)  # Ctrl-C goes the same way, but may be ignored where tests are run
     process.communicate(timeout=20)
     assert process.returncode == 130
     sleeping = [int(line.split()[0]) for line in grid.calls.read_text().splitlines() if "reproduce" in line]
-    assert len(sleeping) == 5
+    assert len(sleeping) == 4
     assert not [one for one in sleeping if Path(f"/proc/{one}").exists()]
 
 
@@ -149,4 +159,4 @@ def test_its_settings_are_settings_of_the_methods(tmp_path: Path) -> None:
         for ratio in plan.ratios if plan.trained_as else ():
             assert from_mapping(CONFIGS[str(plan.trained_as)], plan.settings_at(ratio)).steps <= 30_000
     steps = [methods["gnn-qe"].settings_at(ratio)["steps"] for ratio in sorted(RATIOS)]
-    assert steps == [5000, 6000, 2000, 2000, 1500, 2000, 1000, 800, 400]
+    assert steps == [5000, 8000, 2000, 2000, 2000, 2000, 1000, 800, 400]
