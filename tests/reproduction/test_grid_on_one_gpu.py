@@ -159,4 +159,4 @@ def test_its_settings_are_settings_of_the_methods(tmp_path: Path) -> None:
         for ratio in plan.ratios if plan.trained_as else ():
             assert from_mapping(CONFIGS[str(plan.trained_as)], plan.settings_at(ratio)).steps <= 30_000
     steps = [methods["gnn-qe"].settings_at(ratio)["steps"] for ratio in sorted(RATIOS)]
-    assert steps == [5000, 8000, 2000, 2000, 2000, 2000, 1000, 800, 400]
+    assert steps == [8000, 8000, 2000, 2000, 2000, 2000, 1000, 800, 400]
