@@ -22,8 +22,8 @@ SHOWN = (
 )
 HEADER = """# The grid
 
-All cells of the paper's experiments that have been measured, written by `tools/grid_document.py` from
-[the result files](../results/README.md). What they say, and what is missing:
+All cells of the paper's experiments, written by `tools/grid_document.py` from
+[the result files](../results/README.md). What they say, and how they were made:
 [results](results.md#the-papers-experiments)."""
 
 

@@ -8,8 +8,8 @@
 # to its end; afterwards times are measured with nothing beside them. Ctrl-C stops all of it; the same words go on.
 #
 # Environment: UNSEEN, the command (python -m unseen); SETTINGS, a TOML file; TIMING, seconds for the times (210);
-# RATIOS, in which order lanes take what others have left (175,550,...); OPTIONS, further options of every
-# `unseen reproduce`.
+# RATIOS, some of the nine with commas, in which order lanes take what others have left (175,550,...); OPTIONS, further
+# options of every `unseen reproduce`.
 set -uo pipefail
 
 refuse() {
@@ -59,11 +59,16 @@ lane() { # name, rank, share, then METHODS:RATIOS, one command for each ratio; k
         for work in "$@"; do
             IFS=, read -ra ratios <<<"${work##*:}"
             for ratio in "${ratios[@]}"; do
+                is_asked "$ratio" || continue
                 reproduce $((END - TIMING)) --share "$share" --methods "${work%%:*}" --ratios "$ratio" \
                     --experiments "$PAPER,$OWN"
             done
         done
     ) >"$GRID/logs/$name.log" 2>&1 &
+}
+
+is_asked() { # a ratio
+    [[ ,$RATIOS, == *,$1,* ]]
 }
 
 is_done() { # a cell
@@ -78,6 +83,16 @@ timed() { # ratio: the methods whose times can be measured there, with commas
         found+=,$method
     done
     echo "$found"
+}
+
+times() { # all methods of one ratio after the other
+    (
+        trap 'exit 130' INT TERM
+        for ratio in ${SPREAD//,/ }; do
+            is_asked "$ratio" || continue
+            reproduce "$END" --methods "$(timed "$ratio")" --ratios "$ratio" --experiments time
+        done
+    ) >"$GRID/logs/time.log" 2>&1 &
 }
 
 prepare() { # published files are read once, all at a time
@@ -111,15 +126,14 @@ prepare >"$GRID/logs/prepare.log" 2>&1
 export OMP_NUM_THREADS=$THREADS NUMBA_NUM_THREADS=$THREADS
 share_kernels
 LEFT=nodepiece-qe,nodepiece-qe-gnn,gnn-qe:$RATIOS # for whoever is done
-lane gnn-qe 0 0.25 gnn-qe:113,106,122,134,150 $LEFT # the longest, so that nothing may hold it up
+lane gnn-qe 0 0.25 gnn-qe:113,106,122,134,150 $LEFT # the longest runs, which nothing may hold up
 lane fine-tuned 1 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550 $LEFT
 lane nodepiece-qe 1 0.16 $LEFT
 lane others 1 0.16 edge-type,zero-shot,zero-shot-without-fb:$RATIOS betae:175 gnn-qe:175,550,300,217,150 $LEFT
 wait
 unset OMP_NUM_THREADS NUMBA_NUM_THREADS
-for ratio in ${SPREAD//,/ }; do
-    reproduce "$END" --methods "$(timed "$ratio")" --ratios "$ratio" --experiments time
-done >"$GRID/logs/time.log" 2>&1
+times
+wait
 "${UNSEEN[@]}" reproduce -o "$GRID" --report --no-figures "${OPTIONS[@]}" >"$GRID/logs/report.log" 2>&1 || echo report >>"$FAILED"
 tail -1 "$GRID/logs/report.log"
 [ ! -e "$FAILED" ] || { echo "some commands failed: $FAILED says which, $GRID/logs why" >&2; exit 1; }

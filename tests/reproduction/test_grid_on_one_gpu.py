@@ -20,6 +20,7 @@ TOOLS = Path(__file__).parents[2] / "tools"
 SCRIPT, SETTINGS = TOOLS / "grid_on_one_gpu.sh", TOOLS / "grid_on_one_gpu.toml"
 FAKE = """#!/usr/bin/env bash
 echo "$$ $*" >>"{calls}"
+[[ "$*" != *--share* ]] || echo "$*" >>"{calls}.rank-$CUDA_MPS_CLIENT_PRIORITY"
 case "$*" in {action} esac
 """
 
@@ -115,12 +116,23 @@ def test_times_are_not_measured_where_that_would_begin_with_training(grid: Grid)
     assert all(option(words, "--methods")[: len(untrained)] == untrained for words in timed)
 
 
-def test_what_lanes_take_over_may_be_told(grid: Grid) -> None:
+def test_only_some_ratios_in_an_order_of_ones_own(grid: Grid) -> None:
     grid.run(RATIOS="300,106")
+    calls = [words for words in grid.called() if "--ratios" in words]
+    assert {option(words, "--ratios")[0] for words in calls} == {"300", "106"}
     left = ["nodepiece-qe", "nodepiece-qe-gnn", "gnn-qe"]
-    taken = [words for words in grid.called() if "--share" in words and option(words, "--methods") == left]
-    assert [option(words, "--ratios")[0] for words in taken].count("300") == 4
-    assert {option(words, "--ratios")[0] for words in taken} == {"300", "106"}
+    taken = [
+        option(words, "--ratios")[0] for words in calls if "--share" in words and option(words, "--methods") == left
+    ]
+    assert (len(taken), taken[0], taken[-1]) == (8, "300", "106")
+
+
+def test_kernels_of_the_longest_runs_come_first(grid: Grid) -> None:
+    grid.run()
+    first, later = (Path(f"{grid.calls}.rank-{rank}").read_text() for rank in (0, 1))
+    assert "--methods gnn-qe --ratios 113" in first
+    assert "--methods zero-shot-fine-tuned" not in first
+    assert "--methods zero-shot-fine-tuned" in later
 
 
 @pytest.mark.parametrize(
@@ -139,17 +151,18 @@ def test_what_cannot_work_is_refused(
     assert (code, message in errors) == (2, True)
 
 
-def test_being_stopped_ends_all_lanes(grid: Grid) -> None:
-    grid.act("*reproduce*) exec sleep 50 ;;")
+@pytest.mark.parametrize(("where", "count"), [("*--share*", 4), ("*--experiments\\ time*", 1)])
+def test_being_stopped_ends_everything(grid: Grid, where: str, count: int) -> None:
+    grid.act(f"{where}) echo $$ >>{grid.path}/asleep; exec sleep 50 ;;")
     process = grid.start()
-    deadline = time.monotonic() + 30
-    while not (grid.calls.exists() and len(grid.called()) >= 6) and time.monotonic() < deadline:
+    asleep, deadline = grid.path / "asleep", time.monotonic() + 30
+    while not (asleep.exists() and len(asleep.read_text().split()) >= count) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)  # Ctrl-C goes the same way, but may be ignored where tests are run
     process.communicate(timeout=20)
     assert process.returncode == 130
-    sleeping = [int(line.split()[0]) for line in grid.calls.read_text().splitlines() if "reproduce" in line]
-    assert len(sleeping) == 4
+    sleeping = [int(line) for line in asleep.read_text().split()]
+    assert len(sleeping) == count
     assert not [one for one in sleeping if Path(f"/proc/{one}").exists()]
 
 

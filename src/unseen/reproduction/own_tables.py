@@ -48,7 +48,8 @@ def time_table(found: GridResults) -> Table:
     header = ("Ratio", "Method", *answering_header, "training minutes", "steps", "peak GiB", "trained on")
     title = (
         "Milliseconds a query on the test graph, mean over the fourteen types: alone (median), and in a batch; "
-        "training without validation, beside other processes where there were any."
+        "the edge-type heuristic on the machine's CPU; training without validation, beside other processes where there "
+        "were any."
     )
     return Table("time", title, header, tuple(body), 2)
 
