@@ -8,8 +8,8 @@
 # to its end; afterwards times are measured with nothing beside them. Ctrl-C stops all of it; the same words go on.
 #
 # Environment: UNSEEN, the command (python -m unseen); SETTINGS, a TOML file; TIMING, seconds for the times (210);
-# RATIOS, some of the nine with commas, in which order lanes take what others have left (175,550,...); OPTIONS, further
-# options of every `unseen reproduce`.
+# RATIOS, which of the nine, with commas, and in which order lanes take what others have left (175,550,...); OPTIONS,
+# further options of every `unseen reproduce`.
 set -uo pipefail
 
 refuse() {
@@ -23,9 +23,14 @@ DATA=$1 GRID=$2
 TIMING=${TIMING:-210}
 SETTINGS=${SETTINGS:-$HERE/grid_on_one_gpu.toml}
 ENDING=20 # seconds to start and to stop commands, and for the report
+SPREAD=175,550,106,300,134,217,150,122,113 # in which times are measured
+RATIOS=${RATIOS:-175,550,300,217,150,134,122,113,106}
 read -ra UNSEEN <<<"${UNSEEN:-python -m unseen}"
 read -ra OPTIONS <<<"${OPTIONS:-}"
 [ -d "$DATA" ] || refuse "$DATA: there is no such folder"
+for ratio in ${RATIOS//,/ }; do
+    [[ ,$SPREAD, == *,$ratio,* ]] || refuse "RATIOS: $ratio is none of $SPREAD"
+done
 [ "$3" -gt $((TIMING + ENDING)) ] 2>/dev/null || refuse "SECONDS must be more than $((TIMING + ENDING)), not $3"
 "${UNSEEN[@]}" --version >/dev/null || refuse "'${UNSEEN[*]}' does not run; say how in UNSEEN"
 END=$((SECONDS + $3 - ENDING))
@@ -34,8 +39,6 @@ LIMITS=(--limit test=1000 --limit test-alone=1000 --limit training=60 --limit tr
     --limit strata=120 --limit probabilities=60 --limit tune=80 --limit tune-alone=80 --limit time=16)
 PAPER=test,test-alone,training,training-alone,easy-first
 OWN=strata,probabilities
-RATIOS=${RATIOS:-175,550,300,217,150,134,122,113,106}
-SPREAD=175,550,106,300,134,217,150,122,113 # in which times are measured
 LANES=4
 THREADS=$(($(nproc) / LANES > 0 ? $(nproc) / LANES : 1))
 FAILED=$GRID/logs/failed
@@ -99,7 +102,7 @@ prepare() { # published files are read once, all at a time
     local source ratio
     for source in "$DATA"/*.npz; do
         ratio=$(basename "$source" .npz)
-        if [ -e "$source" ] && [ ! -e "$GRID/datasets/$ratio/manifest.json" ]; then
+        if is_asked "$ratio" && [ -e "$source" ] && [ ! -e "$GRID/datasets/$ratio/manifest.json" ]; then
             "${UNSEEN[@]}" dataset import "$source" -o "$GRID/datasets/$ratio" || echo "$source" >>"$FAILED" &
         fi
     done

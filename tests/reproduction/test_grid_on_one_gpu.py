@@ -141,6 +141,7 @@ def test_kernels_of_the_longest_runs_come_first(grid: Grid) -> None:
         (("nowhere",), {}, "nowhere: there is no such folder"),
         (("data", "100"), {}, "SECONDS must be more than 230, not 100"),
         (("data", "soon"), {}, "SECONDS must be more than 230, not soon"),
+        (("data",), {"RATIOS": "175,99"}, "RATIOS: 99 is none of 175,550,106"),
         (("data",), {"UNSEEN": "/no/such/command"}, "does not run; say how in UNSEEN"),
     ],
 )
