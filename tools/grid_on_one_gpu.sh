@@ -53,21 +53,27 @@ reproduce() { # until SECOND, then options: one command that stops in time; a fa
         --minutes "$(awk "BEGIN { print $left / 60 }")" "${OPTIONS[@]}" "$@" || echo "$*" >>"$FAILED"
 }
 
-lane() { # name, rank, share, then METHODS:RATIOS, one command for each ratio; kernels of rank 0 come before those of 1
-    local name=$1 rank=$2 share=$3 work ratios ratio
-    shift 3
+beside() { # name, then a command: does it beside everything else, as a group of processes of its own, with a log
+    local name=$1
+    shift
     (
         trap 'exit 130' INT TERM
-        export CUDA_MPS_CLIENT_PRIORITY=$rank
-        for work in "$@"; do
-            IFS=, read -ra ratios <<<"${work##*:}"
-            for ratio in "${ratios[@]}"; do
-                is_asked "$ratio" || continue
-                reproduce $((END - TIMING)) --share "$share" --methods "${work%%:*}" --ratios "$ratio" \
-                    --experiments "$PAPER,$OWN"
-            done
-        done
+        "$@"
     ) >"$GRID/logs/$name.log" 2>&1 &
+}
+
+lane() { # rank, share, then METHODS:RATIOS, one command for each ratio; kernels of rank 0 come before those of 1
+    local rank=$1 share=$2 work ratios ratio
+    shift 2
+    export CUDA_MPS_CLIENT_PRIORITY=$rank
+    for work in "$@"; do
+        IFS=, read -ra ratios <<<"${work##*:}"
+        for ratio in "${ratios[@]}"; do
+            is_asked "$ratio" || continue
+            reproduce $((END - TIMING)) --share "$share" --methods "${work%%:*}" --ratios "$ratio" \
+                --experiments "$PAPER,$OWN"
+        done
+    done
 }
 
 is_asked() { # a ratio
@@ -89,13 +95,11 @@ timed() { # ratio: the methods whose times can be measured there, with commas
 }
 
 times() { # all methods of one ratio after the other
-    (
-        trap 'exit 130' INT TERM
-        for ratio in ${SPREAD//,/ }; do
-            is_asked "$ratio" || continue
-            reproduce "$END" --methods "$(timed "$ratio")" --ratios "$ratio" --experiments time
-        done
-    ) >"$GRID/logs/time.log" 2>&1 &
+    local ratio
+    for ratio in ${SPREAD//,/ }; do
+        is_asked "$ratio" || continue
+        reproduce "$END" --methods "$(timed "$ratio")" --ratios "$ratio" --experiments time
+    done
 }
 
 prepare() { # published files are read once, all at a time
@@ -124,18 +128,18 @@ stop() { # everything that was started; each command saves what it has
 }
 
 trap stop INT TERM
-set -m # every lane is a group of processes of its own
+set -m # what is done beside is a group of processes of its own
 prepare >"$GRID/logs/prepare.log" 2>&1
 export OMP_NUM_THREADS=$THREADS NUMBA_NUM_THREADS=$THREADS
 share_kernels
 LEFT=nodepiece-qe,nodepiece-qe-gnn,gnn-qe:$RATIOS # for whoever is done
-lane gnn-qe 0 0.25 gnn-qe:113,106,122,134,150 $LEFT # the longest runs, which nothing may hold up
-lane fine-tuned 1 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550 $LEFT
-lane nodepiece-qe 1 0.16 $LEFT
-lane others 1 0.16 edge-type,zero-shot,zero-shot-without-fb:$RATIOS betae:175 gnn-qe:175,550,300,217,150 $LEFT
+beside gnn-qe lane 0 0.25 gnn-qe:113,106,122,134,150 $LEFT # the longest runs, which nothing may hold up
+beside fine-tuned lane 1 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550 $LEFT
+beside nodepiece-qe lane 1 0.16 $LEFT
+beside others lane 1 0.16 edge-type,zero-shot,zero-shot-without-fb:$RATIOS betae:175 gnn-qe:175,550,300,217,150 $LEFT
 wait
 unset OMP_NUM_THREADS NUMBA_NUM_THREADS
-times
+beside time times
 wait
 "${UNSEEN[@]}" reproduce -o "$GRID" --report --no-figures "${OPTIONS[@]}" >"$GRID/logs/report.log" 2>&1 || echo report >>"$FAILED"
 tail -1 "$GRID/logs/report.log"
