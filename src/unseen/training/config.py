@@ -130,6 +130,7 @@ class ZeroShotConfig(GnnQeConfig):
     layers: int = setting(6, "Layers of the network in each projection.", POSITIVE)
     relation_layers: int = setting(6, "Layers of the network over the graph of relations.", POSITIVE)
     dim: int = setting(64, "Width of both networks.", POSITIVE)
+    statistics: bool = setting(False, "Vectors of relations also come from statistics of the graph's relations.")
     relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
     relation_memory: bool = setting(
         False, "Remember the dataset's relations by name, beside reading them as any; with --from the default."
@@ -170,6 +171,7 @@ class PretrainingConfig(ZeroShotConfig):
         0.6, "Of these worlds, the share in which only edges of new entities are hidden.", SHARE
     )
     rare_relations: float = setting(0.3, "And the largest share of relations that keep a handful of edges.", SHARE)
+    dense_worlds: float = setting(0.0, "Share of the worlds that are a few entities with many edges.", SHARE)
     made_up_relations: float = setting(
         0.0, "Largest share of relations that are cut into pieces in a world, and of shortcuts added to it.", SHARE
     )
@@ -274,10 +276,10 @@ RUNS: dict[str, type[TrainingConfig]] = CONFIGS | {PRETRAINING: PretrainingConfi
 """The settings of everything that a run folder can be of."""
 
 FIXED = (
-    *("layers", "relation_layers", "relation_memory", "memory_width", "dim", "hidden_dim", "message"),
+    *("layers", "relation_layers", "statistics", "relation_memory", "memory_width", "dim", "hidden_dim", "message"),
     *("batch_size", "seed", "types", "type_weights"),
     *("worlds_at_once", "steps_per_world", "smallest_world", "largest_world", "queries_per_type", "held_out"),
-    *("whole_worlds", "hidden_share", "rare_relations", "growing_worlds", "made_up_relations"),
+    *("whole_worlds", "hidden_share", "rare_relations", "growing_worlds", "dense_worlds", "made_up_relations"),
     *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer", "hidden_layers", "margin"),
 )
 """What cannot change when a run is resumed."""
@@ -287,6 +289,8 @@ BEFORE = {
     "growing_worlds": 0.0,
     "made_up_relations": 0.0,
     "memory_width": 0,
+    "dense_worlds": 0.0,
+    "statistics": False,
 }
 """What was so before there was a setting of that name: runs whose file does not have it were made with these."""
 

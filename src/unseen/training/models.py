@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from unseen.methods.calibration import Executing
 
 MOST_BYTES = 2_000_000
-SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message")
+SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message", "statistics")
 """The settings that weights belong to."""
 WAYS = ("ceiling", "sharpness", "inner_facts", "known_weight")
 """How a model answers and has learned: what it goes on with unless told otherwise."""

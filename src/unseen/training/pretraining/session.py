@@ -91,8 +91,9 @@ def _begin(path: Path, settings: Mapping[str, Any], about: dict[str, Any], start
         RunFolder.begin(path, from_mapping(PretrainingConfig, settings), about)
         return
     weights, complete = start_of(start, settings)
-    folder = RunFolder.begin(path, from_mapping(PretrainingConfig, complete), about | {"start": str(start)})
-    write_tensors(folder.start_path, weights)
+    config = from_mapping(PretrainingConfig, complete)
+    folder = RunFolder.begin(path, config, about | {"start": str(start)})
+    write_tensors(folder.start_path, make_method(config, ()).state_dict() | weights)
 
 
 def validation_datasets(
