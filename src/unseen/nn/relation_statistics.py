@@ -5,7 +5,7 @@ For directed relations q (asked for) and a (any), with n(a) the edges of a, and 
     implied       share of the edges of a that are edges of q as well, and of those of q that are edges of a
     shared ends   |heads of a ∩ heads of q| over the heads of a, over the heads of q; likewise tails of both, tails of a
                   with heads of q, heads of a with tails of q
-    begins, ends  the largest confidence of a rule q(x, z) <- a(x, y), b(y, z) over all b; of q(x, z) <- b(x, y), a(y, z)
+    begins, ends  the best confidence of a rule q(x, z) <- a(x, y), b(y, z) over all b; of q(x, z) <- b(x, y), a(y, z)
     coverage      share of the edges of q that have such a path, whatever b is
     of a alone    heads per edge, tails per edge, logarithm of the number of edges
 
