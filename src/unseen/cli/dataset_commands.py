@@ -116,6 +116,10 @@ def import_(
     folder: Annotated[
         str | None, typer.Option(help="Which folder of an archive that holds several.", show_default=False)
     ] = None,
+    relations: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many relations an .npz file has that does not say it.", show_default=False),
+    ] = None,
     name: Annotated[str | None, _NAME] = None,
     force: Annotated[bool, _FORCE] = False,
     as_json: Annotated[bool, _JSON] = False,
@@ -137,7 +141,9 @@ def import_(
 
     _check_free(output, force)
     with progress_bar("answering", unit="queries") as progress:
-        dataset = import_dataset(source, graph_files=graph or (), folder=folder, name=name, progress=progress)
+        dataset = import_dataset(
+            source, graph_files=graph or (), folder=folder, name=name, relations=relations, progress=progress
+        )
     dataset.save(output)
     for remark in dataset.manifest.get("notes", ()):
         note(f"{source}: {remark}")
@@ -154,22 +160,29 @@ def export(
         str | None,
         typer.Option("--format", help="inductiveqe, betae, query2box or npz; by the name of the output without it."),
     ] = None,
+    types: Annotated[
+        str | None,
+        typer.Option(help="Query types to write, separated by commas; all by default.", show_default=False),
+    ] = None,
 ) -> None:
     """Write a dataset in a published format, for programs that read nothing else.
 
-    All of these but npz are made of pickle files, the only ones that unseen ever writes.
+    What a format has no place for is refused. All of these but npz are made of pickle files, the only ones that unseen
+    ever writes.
 
     \b
     Examples:
       unseen dataset export fb-175 -o 175.zip
       unseen dataset export fb-175 -o 175.npz
+      unseen dataset export fb-175 -o q2b --format query2box --types 1p,2p,2i
     """
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.published import export_dataset
     from unseen.cli.console import note
 
     form = form or ("npz" if output.suffix == ".npz" else "inductiveqe")
-    for remark in export_dataset(Dataset.open(folder), output, form):
+    names = None if types is None else [name.strip() for name in types.split(",") if name.strip()]
+    for remark in export_dataset(Dataset.open(folder), output, form, names):
         note(remark)
     note(f"wrote {output}")
 

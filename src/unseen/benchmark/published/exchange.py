@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 from unseen.benchmark.dataset import ANSWER_DEFINITIONS, Dataset
 from unseen.benchmark.published.archive import Archive, open_archives
 from unseen.benchmark.published.betae import betae_files, is_betae, read_betae
+from unseen.benchmark.published.fitting import fitted
 from unseen.benchmark.published.inductive import inductive_files, is_inductive, read_inductive
 from unseen.benchmark.published.npz import npz_files, read_npz
-from unseen.benchmark.published.query2box import TYPES, is_query2box, query2box_files, read_query2box
+from unseen.benchmark.published.query2box import is_query2box, query2box_files, read_query2box
 from unseen.benchmark.split import NAMED_SHARES
 from unseen.errors import DatasetError
 
@@ -50,19 +51,25 @@ def import_dataset(
     graph_files: Sequence[Path] = (),
     folder: str | None = None,
     name: str | None = None,
+    relations: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """The dataset of a published file or folder, whose format is told by its files.
 
     `graph_files` are training, validation and test triples with names: the graph of a BetaE or Query2Box folder that
     comes without one, and the names of an InductiveQE archive. `folder` chooses one of several in an archive.
+    `relations` is how many relations an .npz file has that does not say it.
     """
     source = Path(path)
     archives = open_archives(source)
     if "graph" in archives and source.suffix == ".npz":
         if graph_files:
             raise DatasetError("an .npz file says nothing that names could be found by: leave out --graph", path=source)
-        dataset, form = read_npz(archives, name or source.stem, source, progress), "npz"
+        dataset, form = read_npz(archives, name or source.stem, source, relations, progress), "npz"
+    elif relations is not None:
+        raise DatasetError(
+            "only an .npz file may leave open how many relations there are: leave out --relations", path=source
+        )
     else:
         archive, form = _chosen(archives, folder, source)
         dataset = _read(archive, form, name or _name_of(archive, source), graph_files)
@@ -115,10 +122,11 @@ def _manifest(dataset: Dataset, source: dict[str, str]) -> dict[str, Any]:
     return {"ratio": named, "seed": None, "source": source, "answers_mean": ANSWER_DEFINITIONS[definition]}
 
 
-def export_dataset(dataset: Dataset, path: str | Path, form: str) -> list[str]:
+def export_dataset(dataset: Dataset, path: str | Path, form: str, types: Sequence[str] | None = None) -> list[str]:
     """Write a dataset in a published format, as a folder, or as an archive if the name ends in .zip.
 
-    The answer says what had to be left out. The formats are pickles by definition: nowhere else does the project write
+    `types` are the query types to write, all by default. What the format cannot hold is refused (see `fitting`); the
+    answer says what a reader should know. The formats are pickles by definition: nowhere else does the project write
     any.
     """
     if form not in FORMATS:
@@ -128,17 +136,18 @@ def export_dataset(dataset: Dataset, path: str | Path, form: str) -> list[str]:
         raise DatasetError("the name of an npz file must end in .npz", path=target)
     if target.exists():
         raise DatasetError("is there already; remove it or choose another name", path=target)
+    fitting, remarks = fitted(dataset, form, types)
     fresh = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         write = _write_zip if target.suffix in (".zip", ".npz") else _write_folder
-        write(fresh, FORMATS[form](dataset))
+        write(fresh, FORMATS[form](fitting))
         fresh.rename(target)
     except OSError as error:
         raise DatasetError(f"cannot be written: {error.strerror or error}", path=target) from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True) if fresh.is_dir() else fresh.unlink(missing_ok=True)
-    return _left_out(dataset, form)
+    return remarks
 
 
 def _write_folder(folder: Path, files: Files) -> None:
@@ -157,18 +166,3 @@ def _write_zip(path: Path, files: Files) -> None:
             with archive.open(info, "w", force_zip64=True) as stream:
                 for piece in pieces:
                     stream.write(piece)
-
-
-def _left_out(dataset: Dataset, form: str) -> list[str]:
-    """What the format has no place for."""
-    filtered = len(dataset.split.test_filter)
-    hidden = [f"left out: {filtered:,} triples that are true at test but not to be predicted"] if filtered else []
-    return hidden + _left_out_queries(dataset, form)
-
-
-def _left_out_queries(dataset: Dataset, form: str) -> list[str]:
-    shapes = {name for tables in dataset.tables.values() for name in tables}
-    if form == "query2box" and shapes - {shape for shape, _, _ in TYPES.values()}:
-        missing = sorted(shapes - {shape for shape, _, _ in TYPES.values()})
-        return [f"left out, since Query2Box files have no such types: {' '.join(missing)}"]
-    return ["answers are left out: an .npz file holds graphs and queries only"] if form == "npz" else []
