@@ -6,6 +6,7 @@
 | `betae` | BetaE folders | `train.txt`, ..., `train-queries.pkl`, `test-easy-answers.pkl`, ... |
 | `query2box` | Query2Box folders | `test_triples_1c.pkl`, `test_ans_1c.pkl`, `test_ans_1c_hard.pkl`, ... |
 | `npz` | graphs and queries as arrays; answers are computed | one file `<ratio>.npz` |
+| `silr` | SILR's JSON; read, not written | `test_1c.json`, ..., `entity_text.json`, `stats.txt` |
 
 Each may lie in a folder or in a zip archive. All numbering of relations is translated here and in
 the files beside this one, nowhere else.
@@ -27,6 +28,7 @@ from unseen.benchmark.published.fitting import fitted
 from unseen.benchmark.published.inductive import inductive_files, is_inductive, read_inductive
 from unseen.benchmark.published.npz import npz_files, read_npz
 from unseen.benchmark.published.query2box import is_query2box, query2box_files, read_query2box
+from unseen.benchmark.published.silr import is_silr, read_silr
 from unseen.benchmark.split import NAMED_SHARES
 from unseen.errors import DatasetError
 
@@ -42,7 +44,8 @@ FORMATS: dict[str, Callable[[Dataset], Files]] = {
     "query2box": query2box_files,
     "npz": npz_files,
 }
-_RECOGNISED = {"inductiveqe": is_inductive, "query2box": is_query2box, "betae": is_betae}
+_RECOGNISED = {"inductiveqe": is_inductive, "query2box": is_query2box, "betae": is_betae, "silr": is_silr}
+_TRANSDUCTIVE = {"query2box": read_query2box, "betae": read_betae, "silr": read_silr}
 
 
 def import_dataset(
@@ -77,6 +80,11 @@ def import_dataset(
     return dataset.with_queries(dataset.tables, dataset.training_answers, **_manifest(dataset, about))
 
 
+def is_published(path: Path) -> bool:
+    """Whether a folder holds a published dataset."""
+    return any(_form_of(archive) is not None for archive in open_archives(path).values())
+
+
 def _chosen(archives: dict[str, Archive], folder: str | None, source: Path) -> tuple[Archive, str]:
     """The only folder that is a dataset, or the one asked for."""
     forms = {where: _form_of(archive) for where, archive in archives.items() if not where.startswith("__MACOSX")}
@@ -88,7 +96,7 @@ def _chosen(archives: dict[str, Archive], folder: str | None, source: Path) -> t
             raise DatasetError(f"has no dataset folder {folder!r}; there are: {names or 'none'}", path=source)
         return matches[0]
     if not found:
-        known = "InductiveQE, BetaE, Query2Box or .npz"
+        known = "InductiveQE, BetaE, Query2Box, SILR or .npz"
         problem = f"has none of the files by which a published dataset is known ({known})"
         raise DatasetError(f"{problem}; files of triples become a dataset by `unseen split --given`", path=source)
     if len(found) > 1:
@@ -106,8 +114,7 @@ def _read(archive: Archive, form: str, name: str, graph_files: Sequence[Path]) -
         from unseen.graph.files.readers import read_graph
 
         return read_inductive(archive, name, read_graph(*graph_files).graph if graph_files else None)
-    reader = read_query2box if form == "query2box" else read_betae
-    return reader(archive, name, graph_files)
+    return _TRANSDUCTIVE[form](archive, name, graph_files)
 
 
 def _name_of(archive: Archive, source: Path) -> str:
