@@ -118,6 +118,20 @@ class TestForeignFiles:
         (betae / "train.txt").write_text("".join(f"{entity(h)}\t{relation(r)}\t{entity(t)}\n" for h, r, t in edges))
         assert_same(original, import_dataset(betae))
 
+    @pytest.mark.parametrize("by_name", [True, False])
+    def test_a_graph_in_another_vocabulary_is_refused(self, betae: Path, tmp_path: Path, by_name: bool) -> None:
+        """Its triples would all be left out, and the dataset would have an empty graph."""
+        text = "".join(f"Q{i}\tP{i % 3}\tQ{i + 1}\n" for i in range(40))
+        files = []
+        for side in SPLITS:
+            files.append(betae / f"{side}.txt" if by_name else tmp_path / f"{side}.tsv")
+            files[-1].write_text(text)
+        message = (
+            r"40 of 40 triples have names that the dataset does not know \(41 unknown entities: 'Q0', 'Q1', 'Q10', …"
+        )
+        with pytest.raises(DatasetError, match=f"{message}; 3 unknown relations: 'P0', 'P1', 'P2'.*in the same names"):
+            import_dataset(betae, graph_files=() if by_name else files)
+
     def test_a_split_may_be_absent(self, inductive: Path) -> None:
         for file in inductive.glob("train_*.pkl"):
             file.unlink()

@@ -56,12 +56,10 @@ def fitted(dataset: Dataset, form: str, types: Sequence[str] | None = None) -> t
 
 def _chosen(dataset: Dataset, types: Sequence[str]) -> Dataset:
     available = list(dict.fromkeys(name for tables in dataset.tables.values() for name in tables))
-    missing = [name for name in types if name not in available]
+    missing = ", ".join(name for name in types if name not in available)
     if missing or not types:
-        named = ", ".join(missing) or "no type"
-        raise DatasetError(
-            f"has no queries of type {named}; there are: {', '.join(available) or 'none'}", path=dataset.name
-        )
+        problem = f"has no queries of type {missing}" if missing else "no query type was named"
+        raise DatasetError(f"{problem}; there are: {', '.join(available) or 'none'}", path=dataset.name)
     tables = {side: {name: found[name] for name in found if name in types} for side, found in dataset.tables.items()}
     answers = {
         side: {n: rows for n, rows in found.items() if n in types} for side, found in dataset.training_answers.items()
