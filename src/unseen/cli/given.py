@@ -50,7 +50,10 @@ def given_dataset(given: Sequence[str | Path], name: str, options: GivenOptions)
         found = given_split(files, options.observe, options.ask or "test", **reading, progress=progress)
     for remark in (*found.remarks, *_hints(given, files, options)):
         note(remark)
-    note(f"{files.layout.text}; validation asks on the {files.validation or 'training graph, for nothing'}")
+    asked = (
+        "there are no validation triples" if files.validation is None else f"validation asks on the {files.validation}"
+    )
+    note(f"{files.layout.text}; {asked}")
     note(f"at test {_observed(files, found.observe)} are observed")
     source = {"format": "given", "files": [path.name for path in files.paths]}
     about = {"kind": found.kind, "observe": found.observe, "ask": found.ask, "layout": files.layout.name}
