@@ -157,6 +157,14 @@ class TestForeignFiles:
         with pytest.raises(DatasetError, match=r"not made from the graph that was given: [1-3] of its .* edges"):
             import_dataset(inductive, graph_files=[tmp_path / "other.tsv"])
 
+    def test_a_graph_that_names_nothing_is_refused(self, inductive: Path, tmp_path: Path) -> None:
+        (tmp_path / "names.tsv").write_text("a\tr\tb\n")
+        with pytest.raises(DatasetError, match=r"has names, not numbers, in og_mappings\.pkl: leave out --graph"):
+            import_dataset(inductive, graph_files=[tmp_path / "names.tsv"])
+        (inductive / "og_mappings.pkl").unlink()
+        with pytest.raises(DatasetError, match=r"has no og_mappings\.pkl to find names by: leave out --graph"):
+            import_dataset(inductive, graph_files=[tmp_path / "names.tsv"])
+
     def test_archives_with_a_folder_inside(self, inductive: Path, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "nested.zip", "w") as archive:
             for file in inductive.iterdir():

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import unseen
+from tests.benchmark.small_dataset import inductive_dataset
 from unseen.api import device_of, open_method
 from unseen.cli.main import app
 from unseen.errors import DatasetError, UnseenError
@@ -149,6 +150,13 @@ def test_files_that_are_no_split_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DatasetError, match="no files called train, valid and test"):
         evaluated(tmp_path / "empty")
+
+
+def test_a_dataset_folder_has_no_files_to_say_something_about(tmp_path: Path) -> None:
+    inductive_dataset().save(tmp_path / "d")
+    for words in (("--layout", "grail"), ("--ask", "test"), ("--inference", tmp_path)):
+        with pytest.raises(DatasetError, match="is a dataset folder: --inference, --layout and --ask are about files"):
+            evaluated(tmp_path / "d", *words)
 
 
 def test_the_device_is_chosen_and_told() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unseen.errors import DatasetError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -29,9 +31,13 @@ def is_given(path: Path, options: GivenOptions) -> bool:
     """Whether the files of a split are meant: something is said about them, or a folder has nothing else."""
     from unseen.benchmark.published import is_published
 
+    is_folder = (path / "manifest.json").is_file()
     if options.inference or options.layout is not None or options.ask is not None:
+        if is_folder:
+            problem = "is a dataset folder: --inference, --layout and --ask are about files of triples"
+            raise DatasetError(problem, path=path)
         return True
-    return path.is_dir() and not (path / "manifest.json").is_file() and not is_published(path)
+    return path.is_dir() and not is_folder and not is_published(path)
 
 
 def open_given(path: Path, options: GivenOptions) -> Dataset:

@@ -48,11 +48,16 @@ def original_vocabulary(
 ) -> Vocabulary:
     """The names of an InductiveQE archive: those of the graph it was made from, if given, else original ids."""
     if "og_mappings.pkl" not in archive:
+        if named is not None:
+            raise DatasetError("has no og_mappings.pkl to find names by: leave out --graph", path=archive.where)
         return Vocabulary.numbered(num_entities, num_relations)
     mappings = _dictionary(archive, "og_mappings.pkl")
     entities = _inverted(mappings.get("e2id"), num_entities, archive.path("og_mappings.pkl"))
     relations = _inverted(mappings.get("r2id"), num_relations, archive.path("og_mappings.pkl"))
-    if named is None or not all(isinstance(old, int) for old in (*entities, *relations)):
+    numbered = all(isinstance(old, int) for old in (*entities, *relations))
+    if named is not None and not numbered:
+        raise DatasetError("has names, not numbers, in og_mappings.pkl: leave out --graph", path=archive.where)
+    if named is None:
         return Vocabulary.of([str(old) for old in entities], [str(old) for old in relations])
     if max(entities, default=0) >= named.num_entities or max(relations, default=0) >= named.num_relations:
         raise DatasetError(
