@@ -48,6 +48,16 @@ def test_a_layout_that_files_leave_open_is_asked_for(tmp_path: Path) -> None:
     assert stated["PediaTypes"].layout.name == "wikitopics"
 
 
+def test_a_stated_layout_that_the_files_contradict_is_refused(tmp_path: Path) -> None:
+    folder = written(tmp_path, train=TRAIN, msg=OTHER_TRAIN, valid=VALID, test=OTHER_TEST)
+    assert given_files([folder], layout="wikitopics").validation == "training graph"
+    with pytest.raises(
+        DatasetError,
+        match=r"valid.txt: is not of the layout ingram, nothing is left to ask for: .* 0% have names of msg.txt",
+    ):
+        given_files([folder], layout="ingram")
+
+
 @pytest.mark.parametrize("layout", ["grail", "ilpc", "transductive"])
 def test_a_layout_of_other_files_is_refused(tmp_path: Path, layout: str) -> None:
     folder = written(tmp_path, train=TRAIN, msg=OTHER_TRAIN, valid=VALID, test=OTHER_TEST)

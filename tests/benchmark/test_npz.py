@@ -73,10 +73,24 @@ def test_a_gap_in_the_relations_of_others_has_to_be_explained(tmp_path: Path) ->
 
 def test_counts_that_are_not_so_are_refused(tmp_path: Path) -> None:
     path = exported(inductive_dataset(), tmp_path / "x.npz", "npz")
-    with pytest.raises(DatasetError, match="which is not so"):
+    with pytest.raises(DatasetError, match="says that there are 5 relations: leave out --relations"):
         import_dataset(path, relations=99)
     with pytest.raises(DatasetError, match="leave out --relations"):
         import_dataset(exported(inductive_dataset(), tmp_path / "x", "inductiveqe"), relations=5)
+
+
+def test_counts_below_the_ids_are_refused(tmp_path: Path) -> None:
+    path = exported(with_idle_relations(last=False), tmp_path / "x.npz", "npz")
+    smaller = exported(inductive_dataset(), tmp_path / "y.npz", "npz")
+    with (
+        zipfile.ZipFile(path) as whole,
+        zipfile.ZipFile(smaller) as other,
+        zipfile.ZipFile(tmp_path / "z.npz", "w") as mixed,
+    ):
+        for name in whole.namelist():
+            mixed.writestr(name, (other if name == "about/relations.npy" else whole).read(name))
+    with pytest.raises(DatasetError, match="5 relations, and has larger ids: it is damaged"):
+        import_dataset(tmp_path / "z.npz")
 
 
 def test_answers_that_traversal_does_not_give_are_refused(tmp_path: Path) -> None:

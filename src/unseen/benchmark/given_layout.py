@@ -68,24 +68,28 @@ def checked(stated: str | None, found: str, reason: str, path: Path) -> Layout:
 
 def layout_of_validation(training: Path, inference: Path, valid: Path, stated: str | None) -> Layout:
     """Which graph the validation triples of a folder belong to: the stated one, or the one that has their names."""
-    if stated in (INGRAM, WIKITOPICS):
-        graph = inference if stated == INGRAM else training
-        return Layout(stated, f"{valid.name} is said to belong to {graph.name}")
-    if stated is not None:
+    if stated not in (None, INGRAM, WIKITOPICS):
         checked(stated, f"{INGRAM} or {WIKITOPICS}", f"{training.name}, {inference.name}, {valid.name}", valid)
     paths = (training, inference)
     asked = read_graph(valid, skip_errors=True).graph
     graphs = [read_graph(path, skip_errors=True).graph for path in paths]
-    facts = [_observed_share(asked, graph) for graph in graphs]
-    shares = [
-        0.0 if there > OBSERVED else _known_share(asked, graph) for graph, there in zip(graphs, facts, strict=True)
-    ]
+    shares = [_askable_share(asked, graph) for graph in graphs]
     reason = f"of {valid.name}'s triples " + ", ".join(map(_described, paths, graphs, [asked] * 2))
+    if stated is not None:
+        graph = graphs[stated == INGRAM]
+        if _known_share(asked, graph) <= _observed_share(asked, graph):
+            raise DatasetError(f"is not of the layout {stated}, nothing is left to ask for: {reason}", path=valid)
+        return Layout(stated, reason)
     for name, (ours, other) in {WIKITOPICS: shares, INGRAM: shares[::-1]}.items():
         if ours >= FITS and other <= FITS_NOT:
             return Layout(name, reason)
     choices = f"--layout {INGRAM} (it belongs to {inference.name}) or --layout {WIKITOPICS} (to {training.name})"
     raise DatasetError(f"may belong to either graph ({reason}); say {choices}", path=valid)
+
+
+def _askable_share(asked: KnowledgeGraph, graph: KnowledgeGraph) -> float:
+    """The share of triples that a graph has the names of; none if too many of them are facts there."""
+    return 0.0 if _observed_share(asked, graph) > OBSERVED else _known_share(asked, graph)
 
 
 def _described(path: Path, graph: KnowledgeGraph, asked: KnowledgeGraph) -> str:

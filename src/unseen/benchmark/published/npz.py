@@ -66,10 +66,11 @@ def _counts(
     fewest = int(used[-1]) + 1 if len(used) else 0
     said = _number(about, "entities", path), _number(about, "relations", path)
     if said[0] is not None and said[1] is not None:
-        if said[0] < entities or said[1] < fewest or relations not in (None, said[1]):
-            raise DatasetError(
-                f"says that there are {said[0]:,} entities and {said[1]:,} relations, which is not so", path=path
-            )
+        if said[0] < entities or said[1] < fewest:
+            problem = f"says that there are {said[0]:,} entities and {said[1]:,} relations, and has larger ids"
+            raise DatasetError(f"{problem}: it is damaged", path=path)
+        if relations not in (None, said[1]):
+            raise DatasetError(f"says that there are {said[1]:,} relations: leave out --relations", path=path)
         return (said[0], said[1]), []
     if relations is None and len(used) < fewest:
         missing = f"{fewest - len(used):,} of the first {fewest:,} have no edge"
