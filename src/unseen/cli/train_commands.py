@@ -100,7 +100,7 @@ def setting_flag(each: Field[Any], kind: Any) -> inspect.Parameter:
 
 def _train(method: str, path: Path, output: Path, config: Path | None, flags: dict[str, Any], **how: Any) -> None:
     from unseen.cli.console import note
-    from unseen.cli.evaluate_commands import open_dataset
+    from unseen.cli.dataset_sources import open_dataset
     from unseen.cli.train_display import training_display
     from unseen.training.session import read_settings, train
 

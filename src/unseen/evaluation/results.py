@@ -8,7 +8,8 @@
                   "strata": {"1": {...}}, "half_links": {"both": {...}, ...},
                   "answer_count": {...}, "calibration": {...}}},
  "avg_p": {"types": ["1p", ...], "mrr": ..., ...}, "avg_n": {...},
- "links": {"queries": ..., "answers": ..., "mrr": ..., "directions": {"tails": {...}, "heads": {...}}, "by_rank": ...},
+ "links": {"triples": ..., "queries": ..., "answers": ..., "mrr": ...,
+           "directions": {"tails": {...}, "heads": {...}}, "by_rank": ...},
  "training_queries": {"train": {"types": {...}, "avg_p": {...}, "avg_n": {...}}, "test": {...}, "test_all": {...}}}
 ```
 
@@ -97,6 +98,8 @@ class TypeResult:
     """For 1p: by whether (head, relation, *) and (*, relation, tail) occur in the observed graph."""
     directions: dict[str, RankMetrics] = field(default_factory=dict)
     """Of links: by the end that is asked for, tails or heads."""
+    triples: int = 0
+    """Of links: how many triples were asked for; `answers` counts ranks, one for each end, `queries` questions."""
     by_change: dict[str, RankMetrics] = field(default_factory=dict)
     """For training queries on a larger graph: by whether their answers differ there."""
     answer_count: AnswerCount | None = None
@@ -119,9 +122,11 @@ class TypeResult:
     @classmethod
     def from_json(cls, value: Json) -> TypeResult:
         """The result of `to_json`."""
-        parts: Json = {key: value[key] for key in ("roc_auc", "roc_auc_queries") if key in value}
+        parts: Json = {key: value[key] for key in ("roc_auc", "roc_auc_queries", "triples") if key in value}
         for key in ("by_rank", "strata", "half_links", "directions", "by_change"):
             parts[key] = {name: _rank_metrics(metrics) for name, metrics in value.get(key, {}).items()}
+        if "tails" in parts["directions"]:
+            parts.setdefault("triples", parts["directions"]["tails"].answers)
         if "answer_count" in value:
             parts["answer_count"] = AnswerCount(**value["answer_count"])
         if "calibration" in value:

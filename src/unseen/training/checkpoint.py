@@ -22,6 +22,7 @@ from safetensors.torch import load, save
 
 from unseen.errors import GraphError
 from unseen.graph.files.atomic_file import replacing
+from unseen.graph.files.git_lfs import POINTER_PROBLEM, is_pointer_file
 from unseen.training.errors import RunFolderError
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object; anything else is an error."""
+    _refuse_pointer(path)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -104,8 +106,14 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def _refuse_pointer(path: Path) -> None:
+    if is_pointer_file(path):
+        raise RunFolderError(POINTER_PROBLEM, path=path)
+
+
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """All tensors of a safetensors file."""
+    _refuse_pointer(path)
     try:
         tensors: dict[str, Tensor] = load(path.read_bytes())
     except (OSError, SafetensorError) as error:

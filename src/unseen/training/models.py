@@ -123,19 +123,19 @@ def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = Tr
     return open_method(found.path, device=device, known_facts=known_facts)
 
 
-def kept_model(name: str | Path) -> Executing:
+def kept_model(name: str | Path, device: str = "auto") -> Executing:
     """The same, but opened once in this process as long as its files stay as they are.
 
     What a method knows of a graph is kept with the method, so a further question on the same graph finds it again.
     """
     path = find_model(name).path.resolve()
-    return _opened(path, tuple(sorted((file.name, file.stat().st_mtime_ns) for file in path.iterdir())))
+    return _opened(path, tuple(sorted((file.name, file.stat().st_mtime_ns) for file in path.iterdir())), device)
 
 
 @lru_cache(maxsize=2)
-def _opened(path: Path, _files: tuple[tuple[str, int], ...]) -> Executing:
+def _opened(path: Path, _files: tuple[tuple[str, int], ...], device: str) -> Executing:
     """The method of a folder whose files were last written at these times."""
-    return open_model(path)
+    return open_model(path, device=device)
 
 
 def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from unseen.errors import GraphError, shorten
 from unseen.graph.files.formats import format_of, is_compressed
+from unseen.graph.files.git_lfs import POINTER_PROBLEM, is_pointer_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -128,6 +129,8 @@ def _size_of(path: Path) -> int:
             raise IsADirectoryError
         if not path.is_file():
             raise GraphError("is not a regular file; copy it to one first", path=path)
+        if is_pointer_file(path):
+            raise GraphError(POINTER_PROBLEM, path=path)
     format_of(path)
     return size
 
