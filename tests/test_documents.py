@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from experiments.grid_document import page as grid_page
 from tests.cli.command import command_in
 from tests.documents import Block, ShellLine, blocks, same_output, shell_lines
 
@@ -53,9 +54,9 @@ def test_the_page_of_the_command_line_is_what_the_tool_writes() -> None:
 
 
 def test_the_page_of_the_grid_is_what_the_tool_makes_of_the_result_files(tmp_path: Path) -> None:
-    page, tool = ROOT / "docs" / "grid.md", ROOT / "tools" / "grid_document.py"
+    page = ROOT / "docs" / "grid.md"
     shown = re.sub(r"!\[[^\n]*\n\n", "", page.read_text(encoding="utf-8"))
-    assert shown == opened(tool).page(tmp_path, figures=False), "run .venv/bin/python tools/grid_document.py"
+    assert shown == grid_page(tmp_path, figures=False), "run .venv/bin/python -m experiments.grid_document"
 
 
 def opened(tool: Path) -> ModuleType:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,6 @@ from unseen.cli import (
     graph,
     models_commands,
     pretrain,
-    reproduce,
     sample_commands,
     serve,
     train_commands,
@@ -26,6 +25,9 @@ from unseen.cli import (
 )
 from unseen.errors import UnseenError
 from unseen.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 app = typer.Typer(
     name="unseen",
@@ -48,7 +50,6 @@ app.add_typer(train_commands.app, name="train")
 app.command("pretrain")(pretrain.pretrain_command())
 app.add_typer(models_commands.app, name="models")
 app.command("tune")(tune_commands.tune)
-app.command("reproduce")(reproduce.reproduce)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
 app.command("download")(dataset_commands.download)
@@ -76,10 +77,10 @@ def _root(
     """Logical questions over knowledge graphs that are incomplete and keep growing."""
 
 
-def run() -> None:
-    """Run the command line: an error the user can mend is one message and exit code 2, never a traceback."""
+def run(command: Callable[[], None] = app) -> None:
+    """Run a command line: an error the user can mend is one message and exit code 2, never a traceback."""
     try:
-        app()
+        command()
     except UnseenError as error:
         _end(str(error), 2)
     except KeyboardInterrupt:

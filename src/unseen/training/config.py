@@ -184,11 +184,11 @@ class PretrainingConfig(ZeroShotConfig):
 
 @dataclass(frozen=True)
 class NodePieceQeConfig(TrainingConfig):
-    """Settings of NodePiece-QE; defaults are the paper's for the ratio 175, `recipes` has those of the others."""
+    """Settings of NodePiece-QE; defaults are the paper's for its reference dataset, see `recipes`."""
 
     recipe: str = setting(
         "paper",
-        "Where other defaults come from: paper (its table, by ratio), large-batch (minutes on a GPU).",
+        "Where other defaults come from: paper (its reference dataset), large-batch (minutes on a GPU).",
         one_of("paper", "large-batch"),
     )
     batch_size: int = setting(256, "Triples in a step, over all processes.", POSITIVE)
