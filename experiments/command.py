@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.plain_help import CommandLine
+
 if TYPE_CHECKING:
     from experiments.planning import Plan
     from experiments.workspace import Workspace
@@ -18,7 +20,7 @@ WIDTH = 120
 """Columns that the plan needs at least."""
 
 
-app = typer.Typer(
+app = CommandLine(
     name=COMMAND,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -23,13 +23,14 @@ from unseen.cli import (
     train_commands,
     tune_commands,
 )
+from unseen.cli.plain_help import CommandLine
 from unseen.errors import UnseenError
 from unseen.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-app = typer.Typer(
+app = CommandLine(
     name="unseen",
     help="Logical questions over knowledge graphs that are incomplete and keep growing.",
     epilog='Try: unseen ask countries "?x : borders(France, x) & !speaks(x, German)"',
@@ -55,7 +56,7 @@ app.command("serve")(serve.serve)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 
-datasets = typer.Typer(help="Look at datasets, and exchange them with published formats.", no_args_is_help=True)
+datasets = CommandLine(help="Look at datasets, and exchange them with published formats.", no_args_is_help=True)
 datasets.command("stats")(sample_commands.stats)
 datasets.command("import")(dataset_commands.import_)
 datasets.command("export")(dataset_commands.export)
