@@ -61,6 +61,12 @@ class GridResults:
         return [one for one in self.cells if one.is_done and one.cell.what == what]
 
     @property
+    def read_off(self) -> set[tuple[str, float]]:
+        """Methods and ratios whose runs were trained with a setting that was read off test queries."""
+        trained = [one for one in self.done("train") if "type_weights" in one.content["settings"]]
+        return {(one.cell.method, float(one.cell.ratio)) for one in trained}
+
+    @property
     def is_made_up(self) -> bool:
         """Whether any of these are results of the tiny preset."""
         return any(result.dataset.startswith("tiny-") for result in self.results("test"))

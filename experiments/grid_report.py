@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 WARNING = "> Results of the tiny preset: they show that everything fits together, and mean nothing.\n\n"
 HEADINGS = {
-    "against_the_paper": "Against the paper",
     "mean_over_ratios": "Mean over ratios",
+    "against_the_paper": "Against the paper",
     "test_hits_at_10": "Test queries, Hits@10",
     "test_hits_at_3": "Test queries, Hits@3",
     "training_queries": "Training queries on both graphs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from experiments.grid import EXPERIMENTS, METHODS, cells_of
-from unseen.evaluation.report_rows import method_name
+from unseen.evaluation.report_rows import METRIC_NAMES, method_name, rows_of
 from unseen.evaluation.report_tables import Table
 
 if TYPE_CHECKING:
@@ -28,6 +28,23 @@ def strata_table(found: GridResults) -> Table:
     header = ("Ratio", "Method", *(part for name in names for part in (f"{name} missing", f"{name}: answers")))
     title = "Hits@10 (%) by the number of missing links that an answer needs, mean over types; answers measured."
     return Table("strata", title, header, tuple(body), 2)
+
+
+def probability_averages(found: GridResults) -> Table:
+    """Errors of probabilities and of expected numbers of answers, mean over types: one line a ratio and method."""
+    metrics = ("mape", "spearman", "ece")
+    body = []
+    for result in found.results("probabilities"):
+        rows = {row.metric: row for row in rows_of(result)}
+        counts = {one.metrics.queries for one in result.types.values()}
+        pairs = (f"{number(rows[name].avg_p)} / {number(rows[name].avg_n)}" for name in metrics)
+        body.append((f"{result.ratio:g} %", method_name(result.method), f"{max(counts):,}", *pairs))
+    header = ("Ratio", "Method", "Queries a type", *(METRIC_NAMES[name] for name in metrics))
+    title = (
+        "Expected numbers of answers: mean absolute percentage error (MAPE) and rank correlation with the true number "
+        "(Spearman); error of single probabilities (ECE); all x 100, avg_p / avg_n."
+    )
+    return Table("probability_averages", title, header, tuple(body), 2)
 
 
 def time_table(found: GridResults) -> Table:

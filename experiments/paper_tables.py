@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from experiments.comparison import (
@@ -12,28 +13,25 @@ from experiments.comparison import (
     Line,
     compared,
     has_known_facts,
-    matching_paper,
 )
 from experiments.grid import RATIOS
+from experiments.mean_tables import READ_OFF, SEEN, STARRED, mean_over_ratios
 from experiments.own_tables import coverage, number, origins, strata_table, time_table
-from unseen.evaluation.report_rows import METRIC_NAMES, TYPES
+from unseen.evaluation.report_rows import METRIC_NAMES, TYPES, method_name
 from unseen.evaluation.report_tables import GRAPH_NAMES, Table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from unseen.evaluation.report_rows import Row
 
 LARGER, TRAIN = "test_all", "train"
-PUBLISHED_BEST = ("UltraQuery (its paper)", "47.9", "29.1")
-"""The best published mean over the nine ratios, Hits@10 of one model for all."""
 
 
 def grid_tables(found: GridResults) -> list[Table]:
     """Every table that there are numbers for."""
     tables = [
-        against_the_paper(found),
         mean_over_ratios(found),
+        against_the_paper(found),
         by_type("test_hits_at_10", f"Test queries, Hits@10 (%). {_FAIR}", _test_lines(found, "hits_at_10")),
         by_type("test_hits_at_3", f"Test queries, Hits@3 (%). {_FAIR}", _test_lines(found, "hits_at_3")),
         by_type("training_queries", _TRAINING, _training_lines(found), graphs=True),
@@ -44,7 +42,30 @@ def grid_tables(found: GridResults) -> list[Table]:
         coverage(found),
         origins(found),
     ]
-    return [table for table in tables if table.rows]
+    return [noted(table, found) for table in tables if table.rows]
+
+
+def noted(table: Table, found: GridResults) -> Table:
+    """A table of accuracies with what a reader must know of some of its rows."""
+    if table.name not in NOTED:
+        return table
+    methods = {row[1] for row in table.rows}
+    notes = [f" {LEARNED}"] if methods & {method_name(name) for name in STARRED} else []
+    notes += [f" {MARKED}"] if found.read_off and "GNN-QE" in methods else []
+    return replace(table, title=table.title + "".join(notes))
+
+
+NOTED = (
+    "test_hits_at_10",
+    "test_hits_at_3",
+    "training_queries",
+    "easy_first",
+    "strata",
+    "probabilities",
+    "probability_averages",
+)
+LEARNED = SEEN.replace("* `default`", "Zero-shot (`default`)").replace("the models fine-tuned", "models fine-tuned")
+MARKED = f"GNN-QE at 106 and 113 %: {READ_OFF.removeprefix('† ')}"
 
 
 _FAIR = (
@@ -79,31 +100,20 @@ def against_the_paper(found: GridResults) -> Table:
     for method, whose, lines in _by_method(found):
         cells = {one.row.ratio: one.averages for one in compared(lines) if one.whose == DIFFERENCE}
         if cells:
-            body.append((method, whose, *(_pair(cells.get(float(ratio)), sign=True) for ratio in ratios)))
+            marks = {ratio for name, ratio in found.read_off if method_name(name) == method}
+            pairs = (_pair(cells.get(float(ratio)), sign=True) + "†" * (ratio in marks) for ratio in ratios)
+            body.append((method, whose, *pairs))
     title = (
         "Hits@10 of test queries less the paper's, avg_p / avg_n in points. The paper's models have no known facts, "
-        "its NodePiece-QE no avg_n."
+        f"its NodePiece-QE no avg_n.{f' {READ_OFF}' if found.read_off else ''}"
     )
     return Table("against_the_paper", title, ("Method", "", *(f"{ratio} %" for ratio in ratios)), tuple(body), 2)
-
-
-def mean_over_ratios(found: GridResults) -> Table:
-    """Hits@10 averaged over the ratios that were measured, the paper's over the same ones."""
-    body = []
-    for method, whose, lines in _by_method(found):
-        own = [line.row for line in lines]
-        theirs = [row for row in matching_paper(own) if row.method == method]
-        body.append((method, whose, str(len(own)), *_means(own), *_means(theirs)))
-    if body:
-        body.append((PUBLISHED_BEST[0], "", str(len(RATIOS)), "", "", *PUBLISHED_BEST[1:]))
-    header = ("Method", "", "Ratios", "avg_p", "avg_n", "avg_p, published", "avg_n, published")
-    return Table("mean_over_ratios", "Test queries, Hits@10 (%), mean over ratios.", header, tuple(body), 2)
 
 
 def _by_method(found: GridResults) -> list[tuple[str, str, list[Line]]]:
     """The measured lines of test queries of each method, with its known facts and without."""
     lines = _measured(found, ("test", "test-alone"), "hits_at_10")
-    keys = [(method, whose) for method in dict.fromkeys(one.row.method for one in lines) for whose in (MEASURED, ALONE)]
+    keys = [(method, whose) for method in dict.fromkeys(one.row.method for one in lines) for whose in (ALONE, MEASURED)]
     groups = ((*key, [one for one in lines if (one.row.method, one.whose) == key]) for key in keys)
     return [group for group in groups if group[2]]
 
@@ -144,13 +154,6 @@ def _easy_lines(found: GridResults) -> list[Line]:
 def _probability_lines(found: GridResults) -> list[Line]:
     lines = [Line.of(row, "") for metric in ("mape", "spearman", "ece") for row in found.rows("probabilities", metric)]
     return sorted(lines, key=lambda line: (line.row.ratio or 0, line.row.method))
-
-
-def _means(rows: Sequence[Row]) -> tuple[str, str]:
-    columns = ([row.avg_p for row in rows], [row.avg_n for row in rows])
-    filled = [[value for value in column if value is not None] for column in columns]
-    first, second = (number(sum(values) / len(values) if values else None) for values in filled)
-    return first, second
 
 
 def _pair(values: tuple[float | None, float | None] | None, sign: bool = False) -> str:

@@ -11,11 +11,14 @@ from types import ModuleType
 import pytest
 
 from experiments.grid_document import page as grid_page
+from experiments.grid_document import with_tables
 from tests.cli.command import command_in
 from tests.documents import Block, ShellLine, blocks, same_output, shell_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXPERIMENTS = [ROOT / "experiments" / "history.md", ROOT / "experiments" / "results" / "README.md"]
+"""Pages whose links are followed, and whose commands are not run."""
 EXAMPLES = [block for path in DOCUMENTS for block in blocks(path) if block.is_run]
 SHELL = {"console", "bash", "sh", "shell"}
 
@@ -59,6 +62,13 @@ def test_the_page_of_the_grid_is_what_the_tool_makes_of_the_result_files(tmp_pat
     assert shown == grid_page(tmp_path, figures=False), "run .venv/bin/python -m experiments.grid_document"
 
 
+def test_the_tables_of_the_results_are_what_the_tool_makes_of_the_result_files() -> None:
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert page == with_tables(page), "run .venv/bin/python -m experiments.grid_document"
+    assert page.count("<!-- table: ") >= 7
+    assert len(page.splitlines()) <= 250
+
+
 def opened(tool: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(tool.stem, tool)
     assert spec is not None
@@ -71,7 +81,7 @@ def opened(tool: Path) -> ModuleType:
 def test_links_between_documents_lead_somewhere() -> None:
     links = [
         (path, target)
-        for path in DOCUMENTS
+        for path in [*DOCUMENTS, *EXPERIMENTS]
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
         if "://" not in target and not target.startswith("mailto:")
     ]

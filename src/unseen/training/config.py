@@ -94,7 +94,7 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class GnnQeConfig(TrainingConfig):
-    """Settings of GNN-QE; defaults are the paper's table and what validation queries added to it (docs/results.md)."""
+    """Settings of GNN-QE; defaults are the paper's table and what validation queries added to it (docs/gnn-qe.md)."""
 
     types: tuple[str, ...] = setting(TRAINED_TYPES, "Types of queries to train on.")
     type_weights: tuple[str, ...] = setting((), "How often a type is drawn beside others, as 1p=2; 1 by default.")
