@@ -109,7 +109,7 @@ class _Asking:
 
     def __init__(self, graph: KnowledgeGraph, questions: Sequence[Question], execution: Execution | None) -> None:
         self.graph, self.questions, self.execution = graph, questions, execution
-        self.traversal = Traversal(graph)
+        self.traversal = Traversal(graph) if execution is None else execution.traversal
         self.is_candidate = np.zeros(graph.num_entities, bool)
         self.is_candidate[graph.connected_entities] = True
         self.known = [self._known(question) for question in questions]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.plain_help import CommandLine
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unseen.database import Database
 
-app = typer.Typer(help="Keep a graph on disk: durable, growing, ready to be served.", no_args_is_help=True)
+app = CommandLine(help="Keep a graph on disk: durable, growing, ready to be served.", no_args_is_help=True)
 
 _PATH = typer.Argument(metavar="PATH", help="The folder of the database.", show_default=False)
 _GRAPHS = typer.Argument(metavar="GRAPH...", help="Graph files, or `countries`.", show_default=False)

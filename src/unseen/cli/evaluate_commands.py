@@ -145,9 +145,12 @@ def report(
     metrics: Annotated[
         str, typer.Option(help="Metrics of the table of test queries, separated by commas.")
     ] = "hits_at_3,hits_at_10",
-    paper: Annotated[
-        bool, typer.Option("--paper", help="Put the published numbers of the same ratios beside.")
-    ] = False,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV", help="Published numbers to show beside those of the same ratios.", show_default=False
+        ),
+    ] = None,
     figures: Annotated[bool, typer.Option(help="Draw figures; needs matplotlib.")] = True,
 ) -> None:
     """Write tables (Markdown, LaTeX, CSV) and figures (PNG, SVG) of results into a folder.
@@ -155,14 +158,14 @@ def report(
     \b
     Examples:
       unseen report result.json -o report
-      unseen report results/*.json -o report --paper --metrics mrr,hits_at_10
+      unseen report results/*.json -o report --beside experiments/paper_results.csv --metrics mrr,hits_at_10
     """
     from unseen.cli.console import note
     from unseen.evaluation.report import read_result, write_report
 
     found = [read_result(path) for path in results]
     chosen = [metric.strip() for metric in metrics.split(",")]
-    written = write_report(found, output, metrics=chosen, paper=paper, figures=figures)
+    written = write_report(found, output, metrics=chosen, beside=beside, figures=figures)
     note(f"wrote {len(written)} files to {output}; start with {written[0]}")
 
 

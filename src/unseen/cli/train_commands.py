@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from unseen.cli.plain_help import CommandLine
 from unseen.training.config import CONFIGS, TrainingConfig
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from unseen.training.loop import Outcome
 
-app = typer.Typer(help="Train a method on a dataset.", no_args_is_help=True, rich_markup_mode="rich")
+app = CommandLine(help="Train a method on a dataset.", no_args_is_help=True, rich_markup_mode="rich")
 
 ARGUMENTS = {
     "dataset": Annotated[

@@ -31,6 +31,7 @@ from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution
 from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
+from unseen.logic.traverse import Traversal
 from unseen.methods.logistic import fit_logistic, sigmoid
 from unseen.methods.query_calibration import VERSION, QueryCalibration
 from unseen.methods.query_groups import group_distance, group_of, type_like
@@ -80,7 +81,7 @@ class Calibration:
 
     def probabilities(
         self,
-        graph: KnowledgeGraph,  # noqa: ARG002 - a curve looks at nothing but memberships
+        traversal: Traversal,  # noqa: ARG002 - a curve looks at nothing but memberships
         query: Query,
         memberships: Float[Tensor, " entity"],
     ) -> Float[Tensor, " entity"]:
@@ -120,9 +121,9 @@ class Probabilities(Protocol):
     """Whatever makes probabilities of the memberships of a query's answers, and leaves their order as it is."""
 
     def probabilities(
-        self, graph: KnowledgeGraph, query: Query, memberships: Float[Tensor, " entity"]
+        self, traversal: Traversal, query: Query, memberships: Float[Tensor, " entity"]
     ) -> Float[Tensor, " entity"]:
-        """The probability of each entity of the graph."""
+        """The probability of each entity of the traversed graph."""
         ...
 
 
@@ -185,7 +186,7 @@ class CalibratedExecution(Execution):
         if found is None:
             found = self._execution.memberships(query)
             if query in self._answers:
-                found = self._calibration.probabilities(self.graph, query, found)
+                found = self._calibration.probabilities(self.traversal, query, found)
             self._sets[query] = found
         return found
 

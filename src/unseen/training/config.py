@@ -94,7 +94,7 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class GnnQeConfig(TrainingConfig):
-    """Settings of GNN-QE; defaults are the paper's table and what validation queries added to it (docs/results.md)."""
+    """Settings of GNN-QE; defaults are the paper's table and what validation queries added to it (docs/gnn-qe.md)."""
 
     types: tuple[str, ...] = setting(TRAINED_TYPES, "Types of queries to train on.")
     type_weights: tuple[str, ...] = setting((), "How often a type is drawn beside others, as 1p=2; 1 by default.")
@@ -186,11 +186,11 @@ class PretrainingConfig(ZeroShotConfig):
 
 @dataclass(frozen=True)
 class NodePieceQeConfig(TrainingConfig):
-    """Settings of NodePiece-QE; defaults are the paper's for the ratio 175, `recipes` has those of the others."""
+    """Settings of NodePiece-QE; defaults are the paper's for its reference dataset, see `recipes`."""
 
     recipe: str = setting(
         "paper",
-        "Where other defaults come from: paper (its table, by ratio), large-batch (minutes on a GPU).",
+        "Where other defaults come from: paper (its reference dataset), large-batch (minutes on a GPU).",
         one_of("paper", "large-batch"),
     )
     batch_size: int = setting(256, "Triples in a step, over all processes.", POSITIVE)

@@ -21,7 +21,7 @@ import platform
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ PACKAGES = ("unseen", "torch", "triton", "numba", "numpy", "safetensors")
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The folder of one run; nothing is remembered beside what stands in it."""
+    """The folder of one run. Origin and settings are read once; `open` the folder again to see them changed."""
 
     path: Path
 
@@ -83,7 +83,7 @@ class RunFolder:
             raise RunFolderError("is not the folder of a run: it has no run.json", path=folder.path)
         return folder
 
-    @property
+    @cached_property
     def origin(self) -> dict[str, Any]:
         """What `run.json` says."""
         return read_json(self.path / "run.json")
@@ -96,7 +96,7 @@ class RunFolder:
             raise RunFolderError(f"was written by a method that is not known here: {name!r}", path=self.path)
         return str(name)
 
-    @property
+    @cached_property
     def config(self) -> TrainingConfig:
         """The settings as run."""
         path = self.path / "config.toml"

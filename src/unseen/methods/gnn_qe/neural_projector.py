@@ -221,7 +221,7 @@ class KnownEdges:
 
 @dataclass(frozen=True)
 class Alone:
-    """The model's projections without the edges: what it is as certain of as of facts that it sees stands for them."""
+    """The model's projections without the edges: predictions as confident as observed facts count as known."""
 
     model: NeuralProjector
     beside_facts: Believed
@@ -229,9 +229,9 @@ class Alone:
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
-        """What the network predicts, as much of it as counts."""
+        """What the network predicts, as much of it as counts; in float64, which the network itself does not read."""
         level = certain_level(self.model, self.model.compact(graph))
-        return with_certain(self.model.project(graph, sets, relations), level, self.beside_facts)
+        return with_certain(self.model.project(graph, sets.float(), relations), level, self.beside_facts)
 
 
 def default_memory(device: torch.device) -> int:
