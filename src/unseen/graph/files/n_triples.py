@@ -56,7 +56,7 @@ def _read_in_blocks(source: Source, literals: bool) -> Part | None:
 
 def _batches(source: Source, statements: Statements) -> Iterator[pa.RecordBatch]:
     """Heads, relations and tails, block by block."""
-    with source.open_native() as (stream, position):
+    with source.open_native(BLOCK_BYTES) as (stream, position):
         blocks = csv.open_csv(
             stream,
             csv.ReadOptions(block_size=BLOCK_BYTES, column_names=["line"]),
