@@ -29,6 +29,7 @@ POSITIVE: Check = ("positive", lambda value: value > 0)
 NOT_NEGATIVE: Check = ("zero or more", lambda value: value >= 0)
 BELOW_ONE: Check = ("at least 0 and below 1", lambda value: 0 <= value < 1)
 EVEN: Check = ("positive and even", lambda value: value > 0 and value % 2 == 0)
+SEED: Check = ("zero or more and below 2^63", lambda value: 0 <= value < 2**63)
 SHARE: Check = ("between 0 and 1", lambda value: 0 <= value <= 1)
 
 TRAINED_TYPES = ("1p", "2p", "3p", "2i", "3i", "2in", "3in", "inp", "pin", "pni")
@@ -64,7 +65,7 @@ class TrainingConfig:
     average: float = setting(
         0.999, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
     )
-    seed: int = setting(0, "Of weights, batches and dropout.", NOT_NEGATIVE)
+    seed: int = setting(0, "Of weights, batches and dropout.", SEED)
     validate_every: int = setting(500, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
     validation_queries: int = setting(100, "Queries a type in a validation, always the same ones.", POSITIVE)
     validation_types: tuple[str, ...] = setting((), "Types of queries in a validation; all that there are by default.")

@@ -22,6 +22,7 @@ from unseen.errors import UnknownMethod
 from unseen.training.checkpoint import load_weights, read_json, read_tensors, write_json, write_tensors
 from unseen.training.config import ZeroShotConfig, as_before
 from unseen.training.errors import RunFolderError
+from unseen.training.promised_weights import check_promises
 from unseen.training.run_folder import RunFolder, open_method
 
 if TYPE_CHECKING:
@@ -75,8 +76,10 @@ class ModelFolder:
         from unseen.methods.calibration import calibrated, read_calibration
         from unseen.training.trainable import chosen_device, make_method
 
-        method = make_method(self.config, (), known_facts=known_facts)
-        load_weights(self.path / "weights.safetensors", method)
+        config, weights = self.config, self.path / "weights.safetensors"
+        check_promises(config, 0, weights, lambda: make_method(config, ()))
+        method = make_method(config, (), known_facts=known_facts)
+        load_weights(weights, method)
         method = method.to(chosen_device(device)).eval()
         calibration = self.path / "calibration.json"
         if not (known_facts and calibration.exists()):
@@ -144,11 +147,15 @@ def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str,
     Those of `SHAPE` cannot be others; those of `WAYS` are what the model answers and has learned with. What it
     remembers of relations by name is not among them, see `remembering`.
     """
+    from unseen.training.trainable import make_method
+
     found = find_model(name)
     path = found.path / "weights.safetensors" if isinstance(found, ModelFolder) else found.weights_path()
     config = found.config
     if not isinstance(config, ZeroShotConfig):
         raise RunFolderError("is not a zero-shot model: its weights belong to relations by name", path=found.path)
+    names = () if isinstance(found, ModelFolder) else found.relation_names
+    check_promises(config, len(names), path, lambda: make_method(config, names))
     settings = asdict(config)
     weights = {key: tensor.float() for key, tensor in read_tensors(path).items() if not key.startswith(MEMORY)}
     return weights, {key: settings[key] for key in SETTINGS}

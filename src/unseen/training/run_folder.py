@@ -30,6 +30,7 @@ from unseen.graph.files.atomic_file import replacing
 from unseen.training.checkpoint import load_weights, read_json, write_json
 from unseen.training.config import RUNS, TrainingConfig, as_before, read_toml, write_toml
 from unseen.training.errors import RunFolderError
+from unseen.training.promised_weights import check_promises
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,8 +167,11 @@ def open_method(
     from unseen.training.tuning import answering_method
 
     folder = RunFolder.open(path)
-    method = make_method(folder.config, folder.relation_names, folder.entity_names, known_facts=known_facts)
-    load_weights(folder.weights_path(weights), method)
+    config, relations, entities = folder.config, folder.relation_names, folder.entity_names
+    file = folder.weights_path(weights)
+    check_promises(config, len(relations) + len(entities), file, lambda: make_method(config, relations, entities))
+    method = make_method(config, relations, entities, known_facts=known_facts)
+    load_weights(file, method)
     method = method.to(chosen_device(device)).eval()
     answerer = answering_method(method, folder.path, known_facts=known_facts)
     calibration = folder.path / "calibration.json"
