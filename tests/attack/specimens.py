@@ -154,6 +154,6 @@ SPECIMENS: dict[str, Specimen] = {
     "query2box": published("query2box", "query2box"),
     "inductiveqe.zip": Specimen(_zipped, (("dataset", "import", "175.zip", "-o", "imported", "--force"),)),
     "model": Specimen(_model, (("ask", "countries", "?x : borders(France, x)", "--model", "model"),)),
-    **{case: trained(case) for case in CASES},
+    **{f"run of {case}": trained(case) for case in CASES},
     "result": Specimen(_result, (("report", "result.json", "-o", "report", "--no-figures"),)),
 }

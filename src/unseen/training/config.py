@@ -11,6 +11,7 @@ A key that does not exist is an error, and so is a value outside its range. Noth
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
@@ -29,8 +30,9 @@ POSITIVE: Check = ("positive", lambda value: value > 0)
 NOT_NEGATIVE: Check = ("zero or more", lambda value: value >= 0)
 BELOW_ONE: Check = ("at least 0 and below 1", lambda value: 0 <= value < 1)
 EVEN: Check = ("positive and even", lambda value: value > 0 and value % 2 == 0)
-SEED: Check = ("zero or more and below 2^63", lambda value: 0 <= value < 2**63)
 SHARE: Check = ("between 0 and 1", lambda value: 0 <= value <= 1)
+
+LARGEST_NUMBER = 2**63
 
 TRAINED_TYPES = ("1p", "2p", "3p", "2i", "3i", "2in", "3in", "inp", "pin", "pni")
 """The ten types that the paper trains on; ip, pi, 2u and up are only tested."""
@@ -65,7 +67,7 @@ class TrainingConfig:
     average: float = setting(
         0.999, "Decay of the average of the weights that is validated and kept; 0 is the weights themselves.", BELOW_ONE
     )
-    seed: int = setting(0, "Of weights, batches and dropout.", SEED)
+    seed: int = setting(0, "Of weights, batches and dropout.", NOT_NEGATIVE)
     validate_every: int = setting(500, "Steps between validations; 0 is only at the end.", NOT_NEGATIVE)
     validation_queries: int = setting(100, "Queries a type in a validation, always the same ones.", POSITIVE)
     validation_types: tuple[str, ...] = setting((), "Types of queries in a validation; all that there are by default.")
@@ -311,11 +313,13 @@ def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "t
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The values of a TOML file."""
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path}: is not a regular file")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: cannot be read as TOML: {error}") from None
 
 
@@ -362,8 +366,12 @@ def _checked_values(kind: type[TrainingConfig], values: Mapping[str, Any]) -> di
 
 def _checked(each: Field[Any], kind: Any, value: Any) -> Any:
     """The value in its type; one of another type or outside its range is an error."""
+    if isinstance(value, int) and abs(value) >= LARGEST_NUMBER:
+        raise ConfigError(f"{each.name} must be smaller than 2^63")
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ConfigError(f"{each.name} must be a finite number, not {value!r}")
     if get_args(kind):
         value = tuple(value) if isinstance(value, list | tuple) else value
         fits = isinstance(value, tuple) and all(isinstance(item, str) for item in value)

@@ -23,7 +23,7 @@ from unseen.training.checkpoint import load_weights, read_json, read_tensors, wr
 from unseen.training.config import ZeroShotConfig, as_before
 from unseen.training.errors import RunFolderError
 from unseen.training.promised_weights import check_promises
-from unseen.training.run_folder import RunFolder, open_method
+from unseen.training.run_folder import RunFolder, calibration_in, open_method
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,6 +64,8 @@ class ModelFolder:
         missing = [key for key in (*FACTS, "settings") if key not in card]
         if missing:
             raise RunFolderError(f"is not the card of a model: it does not say {missing[0]}", path=self.path)
+        if not isinstance(card["settings"], dict):
+            raise RunFolderError("is not the card of a model: its settings are not a table", path=self.path)
         return card
 
     @property
@@ -73,7 +75,7 @@ class ModelFolder:
 
     def open(self, *, device: str = "auto", known_facts: bool = True) -> Executing:
         """The method, with `answer` and `estimate`; calibrated if the model is."""
-        from unseen.methods.calibration import calibrated, read_calibration
+        from unseen.methods.calibration import calibrated
         from unseen.training.trainable import chosen_device, make_method
 
         config, weights = self.config, self.path / "weights.safetensors"
@@ -84,7 +86,7 @@ class ModelFolder:
         calibration = self.path / "calibration.json"
         if not (known_facts and calibration.exists()):
             return method
-        return calibrated(method, read_calibration(read_json(calibration)))
+        return calibrated(method, calibration_in(calibration))
 
 
 def shipped_folder() -> Path:
@@ -132,7 +134,11 @@ def kept_model(name: str | Path) -> Executing:
     What a method knows of a graph is kept with the method, so a further question on the same graph finds it again.
     """
     path = find_model(name).path.resolve()
-    return _opened(path, tuple(sorted((file.name, file.stat().st_mtime_ns) for file in path.iterdir())))
+    try:
+        files = tuple(sorted((file.name, file.lstat().st_mtime_ns) for file in path.iterdir()))
+    except OSError as error:
+        raise RunFolderError(f"cannot be read: {error.strerror or error}", path=path) from None
+    return _opened(path, files)
 
 
 @lru_cache(maxsize=2)

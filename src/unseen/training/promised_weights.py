@@ -57,6 +57,8 @@ def most_numbers(config: TrainingConfig, names: int) -> int:
 
 def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
     """The shapes of all tensors of a safetensors file, from its header."""
+    if path.exists() and not path.is_file():
+        raise RunFolderError("is not a regular file", path=path)
     try:
         with safe_open(path, "numpy") as file:
             return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
