@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import pickle
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -199,6 +200,34 @@ def _tensors(path: Path, chance: Random) -> str:
     return done
 
 
+def _pickle(path: Path, chance: Random) -> str:
+    """Change one thing inside a pickle of plain data."""
+    odd = [*ODD_VALUES[:-9], [], {}, set(), (), ((),), {0}, {-1}, {2**40}, {"x"}, ("e", ("r",)), b"x"]
+    value = pickle.loads(path.read_bytes())
+    done, value = _changed_inside(value, chance, odd)
+    path.write_bytes(pickle.dumps(value, chance.choice([0, 2, 4])))
+    return f"pickle: {done}"
+
+
+def _changed_inside(value: Any, chance: Random, odd: list[Any]) -> tuple[str, Any]:
+    if not isinstance(value, dict | list | tuple | set) or not value or chance.random() < 0.25:
+        other = chance.choice(odd)
+        return f"{value!r:.30} -> {other!r:.30}", other
+    if isinstance(value, dict):
+        key = chance.choice(sorted(value, key=repr))
+        if chance.random() < 0.2:
+            return f"{key!r:.30} dropped", {other: part for other, part in value.items() if other != key}
+        done, part = _changed_inside(value[key], chance, odd)
+        return done, value | {key: part}
+    items = sorted(value, key=repr) if isinstance(value, set) else list(value)
+    place = chance.randrange(len(items))
+    done, items[place] = _changed_inside(items[place], chance, odd)
+    try:
+        return done, type(value)(items)
+    except TypeError:  # a set holds no lists
+        return done, items
+
+
 def _zip(path: Path, chance: Random) -> str:
     """Change, drop or rename one member of an archive; arrays also by another type or shape."""
     with zipfile.ZipFile(path) as archive:
@@ -260,6 +289,7 @@ _WAYS_BY_SUFFIX: dict[str, tuple[Callable[[Path, Random], str], ...]] = {
     ".safetensors": (_tensors, _tensors, _tensors),
     ".npz": (_zip, _zip, _zip),
     ".zip": (_zip, _zip),
+    ".pkl": (_pickle, _pickle, _pickle, _pickle),
 }
 
 

@@ -94,9 +94,9 @@ class RunFolder:
     def method(self) -> str:
         """The name of the method."""
         name = self.origin.get("method")
-        if name not in RUNS:
+        if not isinstance(name, str) or name not in RUNS:
             raise RunFolderError(f"was written by a method that is not known here: {name!r}", path=self.path)
-        return str(name)
+        return name
 
     @property
     def config(self) -> TrainingConfig:
