@@ -21,10 +21,10 @@ from unseen.errors import UnseenError
 from unseen.server.keys import read_keys
 from unseen.training.config import CONFIGS, from_mapping, read_toml, write_toml
 
-ROUNDS = int(os.environ.get("UNSEEN_FUZZ_ROUNDS", "8"))
+ROUNDS = int(os.environ.get("UNSEEN_FUZZ_ROUNDS", "6"))
 CASES_THAT_FAILED = {
     "npz": (33,),
-    "run of betae": (12, 22, 24, 52),
+    "run of betae": (52,),
 }
 """Numbers that once ended in an internal error, beside the first few."""
 
