@@ -46,7 +46,7 @@ def with_settings(model: Path, **settings: Any) -> Path:
         ),
         ({"relation_layers": 100_000}, "too few for relation_layers = 100,000"),
         ({"dim": 1_000_000}, "has no tensor as wide as dim = 1,000,000"),
-        ({"hidden_dim": 10**30}, "has no tensor as wide as hidden_dim"),
+        ({"hidden_dim": 10**15}, "has no tensor as wide as hidden_dim"),
     ],
 )
 def test_a_card_that_promises_too_much_is_refused(
