@@ -147,3 +147,16 @@ def test_only_the_last_digits_of_what_is_shown_may_differ() -> None:
     assert not same_output(["rank entity probability", "2 Spain known 0.986", "3 known, 1,234 triples"], shown)
     assert not same_output(["rank entity probability", "1 Spain known 0.986", "3 known, 1,235 triples"], shown)
     assert not same_output(shown[:2], shown)
+
+
+def test_installing_is_described_as_it_works_from_a_clone() -> None:
+    sources = [*DOCUMENTS, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "src").rglob("*.py"))]
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        for line in re.findall(r"pip install[^`\n]*", text):
+            assert "unseen[" not in line, f"{path.name}: {line}: there is no such package on an index"
+            extras = re.findall(r"'\.\[([a-z]+)\]'", line)
+            assert set(extras) <= {"rdf", "server", "plot", "dev"}, f"{path.name}: {line}"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "pins a small torch" not in readme
+    assert "PyTorch's CPU index" in readme

@@ -168,7 +168,8 @@ class MissingExtra(UnseenError):
 
     def __init__(self, feature: str, extra: str, package: str) -> None:
         self.feature, self.extra, self.package = feature, extra, package
-        super().__init__(f"{feature} needs {package}: install it with `pip install 'unseen[{extra}]'`")
+        remedy = f"install the extra {extra!r}: `pip install -c constraints.txt '.[{extra}]'` in a clone of unseen"
+        super().__init__(f"{feature} needs {package}; {remedy}")
 
 
 def shorten(name: str, limit: int = 80) -> str:

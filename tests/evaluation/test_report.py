@@ -103,7 +103,7 @@ def test_one_ratio_gives_bars_with_the_paper_beside_and_the_same_numbers_the_sam
 
 def test_without_matplotlib_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(MissingExtra, match=r"unseen\[plot\]"):
+    with pytest.raises(MissingExtra, match=r"matplotlib; install the extra .plot."):
         write_report(RESULTS, tmp_path)
 
 

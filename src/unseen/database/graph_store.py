@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from unseen.database.exact import run
@@ -16,7 +14,7 @@ from unseen.database.journal import MOST_JOURNALED, Change
 from unseen.database.statements import statement_of_quad
 from unseen.database.update_text import ANYTHING_CHANGED, TracedUpdate, traced
 from unseen.errors import GraphError
-from unseen.graph.files.nesting import ShallowStream, TooDeep, check_json
+from unseen.graph.files.checked_parse import parse_bytes
 from unseen.graph.files.oxigraph import one_line
 
 if TYPE_CHECKING:
@@ -25,36 +23,18 @@ if TYPE_CHECKING:
     from unseen.database.database import Database
 
 BASE = "urn:unseen-document:/"
-LONGEST_ENTITY = 500
-_ENTITY = re.compile(rb"<!ENTITY\s+(%?\s*[^\s'\"]+)([^>]*)")
 
 
-def parsed(database: Database, data: bytes, media_type: str) -> list[Any]:
+def parsed(data: bytes, media_type: str) -> list[Any]:
     """The triples of a document as quads of the default graph; blank nodes get labels that nobody has."""
-    rdf = database.triples.rdf
-    if READABLE_GRAPHS[media_type] == "RDF_XML":
-        _check_entities(data)
+    options = {"base_iri": BASE, "without_named_graphs": True, "rename_blank_nodes": True}
     try:
-        stream = check_json(data) if READABLE_GRAPHS[media_type] == "JSON_LD" else ShallowStream(BytesIO(data))
-        quads = rdf.parse(
-            stream, rdf_format(media_type), base_iri=BASE, without_named_graphs=True, rename_blank_nodes=True
-        )
-        return list(quads)
+        return parse_bytes(data, READABLE_GRAPHS[media_type], **options)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise GraphError(f"the document is not valid: {where}{one_line(error)}") from None
-    except (TooDeep, ValueError) as error:
+    except (GraphError, ValueError) as error:
         raise GraphError(f"the document is not valid: {error}") from None
-
-
-def _check_entities(data: bytes) -> None:
-    """Refuse XML whose entities could make much out of little: a name for a namespace is all that they are for."""
-    if b"\0" in data:
-        raise GraphError("the document is not valid: it is not UTF-8 text")
-    for name, value in _ENTITY.findall(data):
-        if b"&" in value or len(value) > LONGEST_ENTITY:
-            shown = name.decode("utf-8", "replace")[:80]
-            raise GraphError(f"the document is refused: its entity {shown!r} is more than a short text")
 
 
 def exists(database: Database, graph: str | None) -> bool:

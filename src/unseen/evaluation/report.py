@@ -22,11 +22,13 @@ PAPER_METRICS = ("hits_at_3", "hits_at_10")
 
 def read_result(path: str | Path) -> Result:
     """The result in a JSON file; anything else is an error that names the file."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise EvaluationError(f"{path}: is not a regular file")
     try:
         value = json.loads(Path(path).read_text("utf-8"))
     except OSError as error:
         raise EvaluationError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise EvaluationError(f"{path}: this is not JSON") from None
     return Result.from_json(value, str(path))
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -97,8 +98,8 @@ class Calibration:
     def from_json(cls, value: Mapping[str, Any]) -> Calibration:
         """The calibration of `to_json`; anything else is an error."""
         try:
-            return cls(_curves(value["groups"]), value.get("about", {}), _curves(value.get("types", {})))
-        except (KeyError, TypeError, AttributeError) as error:
+            return cls(_groups(value["groups"]), value.get("about", {}), _curves(value.get("types", {})))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise EvaluationError(f"this is not a calibration: {error!r}") from None
 
 
@@ -111,9 +112,31 @@ def _plain(curves: Mapping[str, Curve]) -> dict[str, Any]:
 
 def _curves(value: Mapping[str, Any]) -> dict[str, Curve]:
     return {
-        name: Curve(curve["kind"], tuple(curve["logits"]), tuple(curve["probabilities"]))
+        name: _checked(
+            Curve(str(curve["kind"]), tuple(map(float, curve["logits"])), tuple(map(float, curve["probabilities"])))
+        )
         for name, curve in value.items()
     }
+
+
+def _groups(value: Mapping[str, Any]) -> dict[str, Curve]:
+    """The curves of groups, of which there must be one."""
+    curves = _curves(value)
+    if not curves:
+        raise ValueError("it has no curve")
+    for name in curves:
+        group_distance(name, "p1")
+    return curves
+
+
+def _checked(curve: Curve) -> Curve:
+    """The same curve, which must rise from knot to knot and give probabilities."""
+    rises = all(left <= right for left, right in pairwise(curve.logits))
+    if len(curve.logits) < 2 or len(curve.logits) != len(curve.probabilities) or not rises:
+        raise ValueError("a curve needs two or more rising knots, each with a probability")
+    if not all(0 <= probability <= 1 for probability in curve.probabilities):
+        raise ValueError("a probability of a curve is not between 0 and 1")
+    return curve
 
 
 @runtime_checkable

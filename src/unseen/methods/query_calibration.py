@@ -19,6 +19,7 @@ Cost: a few passes over the entities; what is known comes from the traversal of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -120,8 +121,11 @@ class QueryCalibration:
         """The calibration of `to_json`; anything else is an error."""
         try:
             terms = {name: Terms(_checked(value[name], parts)) for name, parts in TERMS.items()}
-            return cls(**terms, ceiling=float(value["ceiling"]), about=value.get("about", {}))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            ceiling = float(value["ceiling"])
+            if not 0 < ceiling <= 1:
+                raise ValueError(f"its ceiling is {ceiling}, not above 0 and at most 1")
+            return cls(**terms, ceiling=ceiling, about=value.get("about", {}))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise EvaluationError(f"this is not a calibration: {error!r}") from None
 
 
@@ -188,4 +192,9 @@ def _checked(parts: Mapping[str, Mapping[str, float]], known: Mapping[str, tuple
         unknown = [feature for feature in weights if feature not in known[name]]
         if unknown:
             raise ValueError(f"{name} has an unknown feature {unknown[0]}")
-    return {name: {feature: float(weight) for feature, weight in weights.items()} for name, weights in parts.items()}
+    found: dict[str, Weights] = {
+        name: {feature: float(weight) for feature, weight in weights.items()} for name, weights in parts.items()
+    }
+    if not all(math.isfinite(weight) for weights in found.values() for weight in weights.values()):
+        raise ValueError("a weight is not a finite number")
+    return found

@@ -79,14 +79,14 @@ async def _changed(service: Service, request: Request, graph: str | None, action
 
 
 def _replaced(service: Service, graph: str | None, body: bytes, media_type: str) -> bool:
-    quads = graph_store.parsed(service.database, body, media_type)
+    quads = graph_store.parsed(body, media_type)
     is_new = not graph_store.exists(service.database, graph)
     graph_store.replace(service.database, graph, quads)
     return is_new
 
 
 def _added(service: Service, graph: str | None, body: bytes, media_type: str) -> bool:
-    quads = graph_store.parsed(service.database, body, media_type)
+    quads = graph_store.parsed(body, media_type)
     is_new = not graph_store.exists(service.database, graph)
     graph_store.add(service.database, graph, quads)
     return is_new

@@ -314,11 +314,13 @@ def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "t
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The values of a TOML file."""
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path}: is not a regular file")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: cannot be read as TOML: {error}") from None
 
 
@@ -365,6 +367,8 @@ def _checked_values(kind: type[TrainingConfig], values: Mapping[str, Any]) -> di
 
 def _checked(each: Field[Any], kind: Any, value: Any) -> Any:
     """The value in its type; one of another type or outside its range is an error."""
+    if isinstance(value, int | float) and not abs(value) < 2**63:
+        raise ConfigError(f"{each.name} must be a number smaller than 2^63")
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if get_args(kind):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,7 +141,7 @@ def _array(archive: Archive | None, name: str, path: Path, width: int) -> NDArra
     content = archive.read(f"{name}.npy")
     try:
         array = _parsed(content)
-    except (ValueError, TypeError, EOFError, SyntaxError) as error:
+    except (ValueError, TypeError, EOFError, SyntaxError, tokenize.TokenError) as error:
         raise DatasetError(f"the array {name!r} is damaged: {error}", path=path) from None
     if array.ndim != 2 or array.shape[1] != width or (array.size and not 0 <= array.min() <= array.max() < LARGEST_ID):
         raise DatasetError(f"the array {name!r} is not rows of {width} ids", path=path)
