@@ -14,7 +14,8 @@ UnseenError                      anything the user can do something about: one l
 ├── DatasetError                 a dataset folder, archive or download is damaged, foreign or dangerous
 ├── DatabaseError                a database could not be opened, read or written
 │   ├── DatabaseInUse            another process has it open
-│   └── DiskFull                 there is no space to write
+│   ├── DiskFull                 there is no space to write
+│   └── EngineLost               the engine's process ended while it was at work: time, memory, nesting, crash
 ├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
 └── MissingExtra                 a feature whose optional packages are not installed
@@ -89,6 +90,18 @@ class DiskFull(DatabaseError):
 
     def __init__(self, path: str | Path) -> None:
         super().__init__("the disk is full; nothing was changed. Make room and try again", path=path)
+
+
+class EngineLost(DatabaseError):
+    """The engine process ended while it did something; `cause` is `time`, `memory`, `nesting`, `crash` or `gone`."""
+
+    def __init__(self, doing: str, reason: str, *, cause: str = "crash", outcome: str = "") -> None:
+        self.doing, self.reason, self.cause = doing, reason, cause
+        super().__init__(f"the engine process ended while it {doing}: {reason}" + (f"; {outcome}" if outcome else ""))
+
+    def with_outcome(self, outcome: str) -> EngineLost:
+        """The same error, with what became of the change that was under way."""
+        return EngineLost(self.doing, self.reason, cause=self.cause, outcome=outcome)
 
 
 class ServerError(UnseenError):

@@ -171,13 +171,13 @@ def test_statements_about_statements_are_copied_and_kept(database: Database, pat
     update(database, "INSERT { ?s :copy ?o } WHERE { ?s :b ?o }")
     update(database, "INSERT DATA { :x :y :z }")
     document = b"@prefix : <urn:unseen:> . :m :n <<( :c :d :e )>> ; :o :p ."
-    graph_store.add(database, None, graph_store.parsed(database, document, "text/turtle"))
-    graph_store.add(database, "urn:g", graph_store.parsed(database, document, "text/turtle"))
+    graph_store.add(database, None, graph_store.Lines.of_document(document, "text/turtle"))
+    graph_store.add(database, "urn:g", graph_store.Lines.of_document(document, "text/turtle"))
     assert database.add([("p", "q", "r")]) == 1
     database.close()
     with Database(path) as again:
         assert in_graph(again) == in_store(again) == {*FAMILY, ("x", "y", "z"), ("p", "q", "r"), ("m", "o", "p")}
-        graph_store.replace(again, None, graph_store.parsed(again, document, "text/turtle"))
+        graph_store.replace(again, None, graph_store.Lines.of_document(document, "text/turtle"))
         assert in_graph(again) == in_store(again) == {("m", "o", "p")}
 
 

@@ -29,7 +29,7 @@ from unseen.database.loading import Prepared, prepare, rescanned
 from unseen.database.snapshots import read_snapshot, write_snapshot
 from unseen.database.statements import check_names, statement_of_keys
 from unseen.database.triples import Triples
-from unseen.errors import DatabaseError, DiskFull, UnseenError
+from unseen.errors import DatabaseError, DiskFull, EngineLost, UnseenError
 from unseen.graph import KnowledgeGraph
 from unseen.graph.deltas import joined
 from unseen.logic.sparql.parse import NAMESPACES
@@ -48,8 +48,8 @@ SPARE_BYTES = 8 << 20
 class Database:
     """An open database; one process and, for writes, one thread at a time."""
 
-    def __init__(self, path: str | Path) -> None:
-        """Open an existing database."""
+    def __init__(self, path: str | Path, open_triples: Callable[[Path], Triples] = Triples) -> None:
+        """Open an existing database; `open_triples` says where its store is open, in this process if not given."""
         self.path = Path(path)
         self._writing = RLock()
         self._journal: Journal
@@ -59,15 +59,18 @@ class Database:
             folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
             self._folder, self.settings = folders.opened(self.path)
-            self.triples = Triples(self._folder.triples)
+            self.triples = open_triples(self._folder.triples)
+            stack.callback(self.triples.close)
             self._recover()
             self._resources = stack.pop_all()
 
     @classmethod
-    def create(cls, path: str | Path, *, literals: bool = False) -> Self:
+    def create(
+        cls, path: str | Path, *, literals: bool = False, open_triples: Callable[[Path], Triples] = Triples
+    ) -> Self:
         """A new, empty database; `literals` says whether literals are entities for the models."""
         folders.create(Path(path), folders.Settings(literals))
-        return cls(path)
+        return cls(path, open_triples)
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +89,6 @@ class Database:
             if self._journal.is_open:
                 self.triples.flush()
                 self._journal.close()
-                del self.triples.store
                 self._resources.close()
         finally:
             self._writing.release()
@@ -141,10 +143,20 @@ class Database:
             self._require_space()
             self._take_over_trace()
             self._journal.reserve(2 * len(text.encode()))
-            self.triples.update(text, self.prefixes)
+            try:
+                self.triples.update(text, self.prefixes)
+            except EngineLost as lost:
+                self._recover_update(lost)
             self._follow_update()
             if names_graphs:
                 self.triples.flush()
+
+    def _recover_update(self, lost: EngineLost) -> None:
+        """Open the triples again, and find out by the trace whether the update was carried out."""
+        self.triples.reopen()
+        trace = self.triples.touched()
+        if trace is not None and trace.size == 0:
+            raise lost.with_outcome("nothing was changed") from None
 
     def load(
         self,
@@ -189,7 +201,7 @@ class Database:
             unfinished.mkdir(parents=True)
             with self._writing:
                 self.checkpoint()
-                self.triples.store.backup(str(unfinished / "triples"))
+                self.triples.backup(unfinished / "triples")
                 number = self._folder.current
                 names = ("database.json", "current.json", "counts.json", self._folder.journal(number).name)
                 for path in (self.path / name for name in names if (self.path / name).exists()):
@@ -220,12 +232,20 @@ class Database:
         self._take_over_trace()
         self._journal.append(change)
         try:
-            self.triples.apply(change)
+            self._apply(change)
         except OSError as error:
             self._journal.take_back(change)
             raise DatabaseError(f"could not be written: {error}", path=self.path) from error
         self._live.note(change)
         self._checkpoint_if_due()
+
+    def _apply(self, change: Change) -> None:
+        """Carry out a change that is in the journal; if the engine ends meanwhile, by a new one."""
+        try:
+            self.triples.apply(change)
+        except EngineLost:
+            self.triples.reopen()
+            self.triples.apply(change)
 
     def _take_over_trace(self) -> None:
         """Write down what updates have done."""
