@@ -144,7 +144,7 @@ def test_an_error_that_nobody_foresaw_says_nothing_about_its_insides(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr("unseen.server.sparql_protocol._exact", broken)
+    monkeypatch.setattr("unseen.server.exact_answers._wanted", broken)
     reply = reading.query("ASK {}")
     assert (reply.status, reply.error["code"]) == (500, "internal_error")
     assert "secret" not in reply.text

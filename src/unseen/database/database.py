@@ -232,20 +232,12 @@ class Database:
         self._take_over_trace()
         self._journal.append(change)
         try:
-            self._apply(change)
+            self.triples.apply(change)
         except OSError as error:
             self._journal.take_back(change)
             raise DatabaseError(f"could not be written: {error}", path=self.path) from error
         self._live.note(change)
         self._checkpoint_if_due()
-
-    def _apply(self, change: Change) -> None:
-        """Carry out a change that is in the journal; if the engine ends meanwhile, by a new one."""
-        try:
-            self.triples.apply(change)
-        except EngineLost:
-            self.triples.reopen()
-            self.triples.apply(change)
 
     def _take_over_trace(self) -> None:
         """Write down what updates have done."""

@@ -51,7 +51,8 @@ class ExactAnswers:
 
     async def lines(self, data: bytes, media_type: str) -> Lines:
         """A document as statements; the file, if there is one, is the caller's to delete."""
-        header = {"do": "document", "type": media_type, **self._room(DOCUMENT_GROWTH * self._limits.body_bytes)}
+        most = DOCUMENT_GROWTH * self._limits.body_bytes
+        header = {"do": "document", "type": media_type, **self._room(most, "document", ".nt")}
         told, result = await self._readers.ask(header, data, needs_store=False)
         return Lines(told["count"], result, Path(told["file"]) if "file" in told else None)
 
@@ -61,9 +62,9 @@ class ExactAnswers:
         told, result = await self._readers.ask(header, text.encode(), text=text)
         return TracedUpdate(result.decode(), told["names_graphs"])
 
-    def _room(self, most: int) -> Header:
+    def _room(self, most: int, kind: str = "result", suffix: str = "") -> Header:
         spool = self._readers.spool
-        return {"spool": str(spool.path("result")), "most": min(most, spool.room)}
+        return {"spool": str(spool.path(kind, suffix)), "most": min(most, spool.room)}
 
     async def _response(self, request: Request, header: Header, text: str) -> Response:
         try:

@@ -199,6 +199,7 @@ class Readers:
             self._failed_starts += 1
             self._next_start = time.monotonic() + min(5.0, 0.2 * 2**self._failed_starts)
         job, reader.job = reader.job, None
+        self._loop.call_later(1.0, reader.child.process.kill)
         self._dismiss(reader, job, kill=False)
 
     def _dismiss(self, reader: ReaderProcess, job: Job | None, *, kill: bool = True) -> None:

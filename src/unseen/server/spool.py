@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,10 +29,10 @@ class Spool:
         shutil.rmtree(folder, ignore_errors=True)  # what a server that was killed has left
         folder.mkdir(mode=0o700)
 
-    def path(self, kind: str) -> Path:
+    def path(self, kind: str, suffix: str = "") -> Path:
         """A name that nothing has."""
         self._count += 1
-        return self.folder / f"{kind}-{self._count}-{secrets.token_hex(3)}"
+        return self.folder / f"{kind}-{self._count}{suffix}"
 
     @property
     def room(self) -> int:

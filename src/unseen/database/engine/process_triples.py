@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from unseen.database.engine.frames import Header
 
 _BESIDE = ("labels_of", "backup", "graph_names")
-"""What must not wait behind an update, changes nothing, and so can be asked again of a new process."""
+"""What must not wait behind an update."""
+_ONCE = ("update", "bulk_load")
+"""What is not asked again of a new process: whoever asked looks whether it was done."""
 _DOING = {"update": "ran an update", "add": "wrote statements", "remove": "removed statements", "bulk_load": "loaded"}
 SECONDS_TO_OPEN = 600.0
 
@@ -85,30 +87,28 @@ class ProcessTriples(Triples):
         raise DatabaseError("the store is open in another process", path=self.path)
 
     def _carry_out(self, header: Header, body: bytes = b"") -> tuple[Any, bytes]:
-        kind = header["do"]
-        if kind not in _BESIDE:
-            with self._working:
-                return self._answered(header, body)
-        with self._beside:
+        with self._beside if header["do"] in _BESIDE else self._working:
             try:
                 return self._answered(header, body)
             except EngineLost:
-                self.reopen()
+                if header["do"] in _ONCE:
+                    raise
                 return self._answered(header, body)
 
     def _answered(self, header: Header, body: bytes) -> tuple[Any, bytes]:
-        kind = header["do"]
-        child = self._child
+        """What the process answers; one that has ended before is started again first."""
+        self.reopen()
+        with self._starting:
+            child, channels = self._child, self._channels
+        kind, place, seconds = header["do"], int(header["do"] in _BESIDE), None
         if child is None:
-            raise EngineLost(_DOING.get(kind, "worked"), "it has ended before")
-        place = 1 if kind in _BESIDE else 0
-        seconds = None
+            raise EngineLost(_DOING.get(kind, "worked"), "it could not be started")
         if kind == "update":
             header, seconds = {**header, "memory": self.limits.megabytes}, self.limits.update_seconds
         try:
             child.connections[place].settimeout(seconds)
-            self._channels[place].send(header, body)
-            told, result = self._channels[place].receive()
+            channels[place].send(header, body)
+            told, result = channels[place].receive()
         except TimeoutError:
             self._lose(child, patience=0)
             reason = f"it took longer than {seconds:g} seconds"
