@@ -81,9 +81,10 @@ def test_quick_queries_do_not_wait_behind_slow_ones_and_slow_ones_are_few(countr
     with ThreadPoolExecutor(8) as pool:
         slow = [pool.submit(countries.ask, "/query", f"{ENDLESS} # {i}") for i in range(8)]
         worst = most = 0.0
+        quick: list[int] = []
         while not all(future.done() for future in slow):
             began = time.monotonic()
-            assert countries.ask("/query", "ASK { ?s ?p ?o }")[0] == 200
+            quick.append(countries.ask("/query", "ASK { ?s ?p ?o }")[0])
             worst = max(worst, time.monotonic() - began)
             most = max(most, metric(countries, "exact_queries_slow"))
             time.sleep(0.02)
@@ -91,7 +92,8 @@ def test_quick_queries_do_not_wait_behind_slow_ones_and_slow_ones_are_few(countr
     assert set(found) <= {503, 504}
     assert found.count(504) >= 2
     assert most <= 2
-    assert worst < 2 + SLACK  # eight slices by two readers
+    assert worst < 2 + SLACK  # a few slices
+    assert set(quick) == {200}
 
 
 def test_a_query_whose_client_has_gone_is_ended(countries: Served) -> None:

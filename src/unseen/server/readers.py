@@ -2,7 +2,8 @@
 
 New queries go to quick readers. One that takes longer than a slice of time goes on as a slow one, behind all others,
 and a fresh reader takes its place; when there are as many slow ones as allowed, it is ended and told to come again.
-So quick queries wait for a slice at most. What exceeds its time, or whose client has gone, is killed with its process.
+So quick queries wait for about a slice, and under pressure the newest go first. What exceeds its time, or whose client
+has gone, is killed with its process.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ TICK = 0.05
 SLICE = 0.5
 """Seconds of work after which a query is a slow one."""
 SLICE_WHEN_OTHERS_WAIT = 0.2
+LONGEST_SLICE_WHEN_OTHERS_WAIT = 0.4
+"""Seconds on the clock, however busy the machine is."""
+LONG_WAIT = 0.25
+"""Seconds of waiting after which those who came last go first."""
 SLOWEST_START = 30.0
 CAUSES = ("time", "memory", "nesting", "crowded", "gone", "crash")
 """Why a query was ended: over its time or memory, too deep, too many slow ones, its client left, the engine failed."""
@@ -165,12 +170,17 @@ class Readers:
     def _free(self, reader: ReaderProcess) -> None:
         """Give a reader the next job that someone waits for."""
         while self._waiting:
-            job = self._waiting.popleft()
+            job = self._next()
             self._waiting_bytes -= len(job.body)
             if not job.future.done():
                 self._begin(reader, job)
                 return
         self._idle.append(reader)
+
+    def _next(self) -> Job:
+        """The job that has waited longest; the newest one when that was long, so that not everyone is late."""
+        waited = time.monotonic() - (self._waiting[0].deadline - self.limits.seconds)
+        return self._waiting.pop() if waited > LONG_WAIT else self._waiting.popleft()
 
     def _heard(self, reader: ReaderProcess, header: Header, body: bytes) -> None:
         if "ready" in header:
@@ -291,8 +301,9 @@ class Readers:
         if now > job.deadline:
             self._end(reader, too_slow(self.limits.seconds), "time")
         elif not reader.is_slow and now - job.began > TICK:
-            most = SLICE_WHEN_OTHERS_WAIT if self._waiting else SLICE
-            if reader.seconds_at_work(now) > most:
+            at_work = reader.seconds_at_work(now)
+            is_over = now - job.began > LONGEST_SLICE_WHEN_OTHERS_WAIT or at_work > SLICE_WHEN_OTHERS_WAIT
+            if at_work > SLICE or (self._waiting and is_over):
                 self._make_slow(reader, job)
 
     def _make_slow(self, reader: ReaderProcess, job: Job) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 MOST_MEGABYTES = 1024
 LEAST_MEGABYTES = 32
-QUICK = max(2, min(4, os.cpu_count() or 1))
+QUICK = max(3, min(4, os.cpu_count() or 1))
 """Readers for new queries."""
 SLOW = 2
 """Readers more, for queries that take longer."""
@@ -26,7 +26,7 @@ def usable_megabytes() -> int:
 
 
 def default_megabytes() -> int:
-    """A quarter of the memory for all readers together: 64 MB each on a machine with 1 GB and two cores."""
+    """A quarter of the memory for all readers together: 51 MB each on a machine with 1 GB and two cores."""
     share = usable_megabytes() // 4 // (QUICK + SLOW)
     return max(LEAST_MEGABYTES, min(MOST_MEGABYTES, share))
 

@@ -6,6 +6,7 @@ survives the death of the process at once, and that of the machine after `flush`
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pyoxigraph
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 LABEL = pyoxigraph.NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
 MOST_TOUCHED = 200_000
 """Statements in a trace; of an update that touches more it is said that anything may have changed."""
+PATIENCE = 10.0
+"""Seconds to wait for a store that another process has open."""
 _TOUCHED_GRAPH = pyoxigraph.NamedNode(TOUCHED)
 
 
@@ -25,7 +28,7 @@ class Operations:
     """An open store."""
 
     def __init__(self, path: str) -> None:
-        self.store = pyoxigraph.Store(path)
+        self.store = _opened(path)
 
     def has(self, statements: bytes) -> list[bool]:
         """Whether each line of N-Triples is there."""
@@ -100,6 +103,18 @@ class Operations:
     def flush(self) -> None:
         """Make everything survive the death of the machine."""
         self.store.flush()
+
+
+def _opened(path: str) -> Any:
+    """The store; the process of a server that was killed a moment ago is given time to end."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return pyoxigraph.Store(path)
+        except OSError as error:
+            if "lock" not in str(error).lower() or time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
 
 
 def carried_out(operations: Operations, header: dict[str, Any], body: bytes) -> tuple[Any, bytes]:
