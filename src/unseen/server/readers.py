@@ -2,7 +2,7 @@
 
 New queries go to quick readers. One that takes longer than a slice of time goes on as a slow one, behind all others,
 and a fresh reader takes its place; when there are as many slow ones as allowed, it is ended and told to come again.
-So quick queries wait for about a slice, and under pressure the newest go first. What exceeds its time, or whose client
+So quick queries wait for about a slice, and under pressure oldest and newest go in turns. What exceeds its time, or whose client
 has gone, is killed with its process.
 """
 
@@ -37,10 +37,8 @@ TICK = 0.05
 SLICE = 0.5
 """Seconds of work after which a query is a slow one."""
 SLICE_WHEN_OTHERS_WAIT = 0.2
-LONGEST_SLICE_WHEN_OTHERS_WAIT = 0.4
-"""Seconds on the clock, however busy the machine is."""
 LONG_WAIT = 0.25
-"""Seconds of waiting after which those who came last go first."""
+"""Seconds of waiting after which those who came last are let in too."""
 SLOWEST_START = 30.0
 CAUSES = ("time", "memory", "nesting", "crowded", "gone", "crash")
 """Why a query was ended: over its time or memory, too deep, too many slow ones, its client left, the engine failed."""
@@ -66,7 +64,7 @@ class Readers:
         self._failed_starts, self._next_start = 0, 0.0
         self._ticking: asyncio.Task[None] | None = None
         self._sweeping: asyncio.Task[None] | None = None
-        self._stopped = self._was_ready = False
+        self._stopped = self._was_ready = self._takes_newest = False
         self._started_early = [_child(self.engine.megabytes) for _ in range(self.engine.quick)]
 
     def start(self) -> None:
@@ -178,9 +176,10 @@ class Readers:
         self._idle.append(reader)
 
     def _next(self) -> Job:
-        """The job that has waited longest; the newest one when that was long, so that not everyone is late."""
+        """The job that has waited longest; in turns with the newest when that was long, so that not all are late."""
         waited = time.monotonic() - (self._waiting[0].deadline - self.limits.seconds)
-        return self._waiting.pop() if waited > LONG_WAIT else self._waiting.popleft()
+        self._takes_newest = waited > LONG_WAIT and not self._takes_newest
+        return self._waiting.pop() if self._takes_newest else self._waiting.popleft()
 
     def _heard(self, reader: ReaderProcess, header: Header, body: bytes) -> None:
         if "ready" in header:
@@ -301,9 +300,7 @@ class Readers:
         if now > job.deadline:
             self._end(reader, too_slow(self.limits.seconds), "time")
         elif not reader.is_slow and now - job.began > TICK:
-            at_work = reader.seconds_at_work(now)
-            is_over = now - job.began > LONGEST_SLICE_WHEN_OTHERS_WAIT or at_work > SLICE_WHEN_OTHERS_WAIT
-            if at_work > SLICE or (self._waiting and is_over):
+            if reader.seconds_at_work(now) > (SLICE_WHEN_OTHERS_WAIT if self._waiting else SLICE):
                 self._make_slow(reader, job)
 
     def _make_slow(self, reader: ReaderProcess, job: Job) -> None:
