@@ -14,7 +14,9 @@ UnseenError                      anything the user can do something about: one l
 ├── DatasetError                 a dataset folder, archive or download is damaged, foreign or dangerous
 ├── DatabaseError                a database could not be opened, read or written
 │   ├── DatabaseInUse            another process has it open
-│   └── DiskFull                 there is no space to write
+│   ├── DatabaseDamaged          a file of it is missing or was changed: which one, and how to go on
+│   ├── DiskFull                 there is no space to write
+│   └── EngineLost               the process that holds the triples ended
 ├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
 └── MissingExtra                 a feature whose optional packages are not installed
@@ -82,6 +84,14 @@ class DatabaseInUse(DatabaseError):
         holder = "another process" if process is None else f"process {process}"
         remedy = "stop it first, or send the request to its server (`unseen.connect`, SPARQL)"
         super().__init__(f"is in use by {holder}; {remedy}", path=path)
+
+
+class DatabaseDamaged(DatabaseError):
+    """A file of the database is missing, or its bytes are not those that were written."""
+
+
+class EngineLost(DatabaseError):
+    """The process that holds the triples ended during a request."""
 
 
 class DiskFull(DatabaseError):

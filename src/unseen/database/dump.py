@@ -38,7 +38,7 @@ def _write(database: Database, file_format: str, stream: BinaryIO) -> None:
     rdf_format = getattr(triples.rdf.RdfFormat, FORMAT_NAMES[file_format])
     try:
         if file_format in _WITH_GRAPHS:
-            triples.store.dump(stream, rdf_format)
+            triples.dump_all(stream, rdf_format)
         else:
             triples.dump(stream, rdf_format)
     except OSError as error:

@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from unseen.database.failures import explained, is_storage_failure
 from unseen.database.formats import GRAPHS, SOLUTIONS, rdf_format, results_format
 from unseen.database.guard import check_query, check_update
 from unseen.database.reserved import refuse_reserved
 from unseen.database.update_text import TracedUpdate, failing_first, traced, untraced
-from unseen.errors import DatabaseError, QueryRefused, QuerySyntaxError, shorten
+from unseen.errors import QueryRefused, QuerySyntaxError, UnseenError, shorten
 from unseen.logic.sparql.words import tokens_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ class Results:
     def write(self, media_type: str, output: BinaryIO) -> None:
         """Write everything; an exception raised by `output` ends the query."""
         written_as = rdf_format(media_type, GRAPHS) if self.are_triples else results_format(media_type)
-        self.found.serialize(output, written_as)
+        try:
+            self.found.serialize(output, written_as)
+        except RuntimeError as error:
+            raise _failed(error, "the query failed") from error
 
 
 def query(
@@ -57,13 +61,12 @@ def query(
     elif "GRAPH" in words and "FROM" not in words:
         options["named_graphs"] = database.triples.graph_names()
     try:
-        found = database.triples.store.query(text, prefixes=database.prefixes, **options)
+        with database.committed():  # what it sees, `database.graph` shows too
+            found = database.triples.store.query(text, prefixes=database.prefixes, **options)
     except SyntaxError as error:
         raise syntax_error(error, text) from None
-    except (ValueError, RuntimeError) as error:
-        raise QueryRefused(shorten(str(error), 200)) from None
-    except OSError as error:
-        raise DatabaseError(f"the query failed: {shorten(str(error), 200)}") from error
+    except (ValueError, RuntimeError, OSError) as error:
+        raise _failed(error, "the query failed") from error
     return Results(found, isinstance(found, rdf.QueryTriples))
 
 
@@ -107,10 +110,15 @@ def run(database: Database, rewritten: TracedUpdate) -> None:
         database.run_traced(rewritten.text, names_graphs=rewritten.names_graphs)
     except SyntaxError as error:
         raise _NotFollowed(f"the update cannot be followed: {shorten(str(error), 200)}") from None
-    except (ValueError, RuntimeError) as error:
-        raise QueryRefused(shorten(str(error), 200)) from None
-    except OSError as error:
-        raise DatabaseError(f"the update failed: {shorten(str(error), 200)}") from error
+    except (ValueError, RuntimeError, OSError) as error:
+        raise _failed(error, "the update failed") from error
+
+
+def _failed(error: Exception, what: str) -> UnseenError:
+    """The triples failed, or the request cannot be answered."""
+    if is_storage_failure(error):
+        return explained(error, None, what)
+    return QueryRefused(shorten(str(error), 200))
 
 
 def syntax_error(error: SyntaxError, text: str) -> QuerySyntaxError:
