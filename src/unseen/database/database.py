@@ -20,6 +20,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from unseen.database import folder as folders
+from unseen.database.failures import explained, is_storage_failure
 from unseen.database.journal import Change
 from unseen.database.ledger import SPARE_BYTES, free_bytes
 from unseen.database.loading import prepare
@@ -99,7 +100,8 @@ class Database:
     @property
     def graph(self) -> KnowledgeGraph:
         """The graph as it is now, for questions and models; it never changes once handed out."""
-        return self._ledger.live.current()
+        with self._explaining("the graph could not be made"):
+            return self._ledger.live.current()
 
     @property
     def version(self) -> int:
@@ -140,12 +142,22 @@ class Database:
     @contextmanager
     def _writes(self) -> Iterator[Ledger]:
         """The one place that writes go through, one at a time."""
-        with self._writing:
+        with self._writing, self._explaining("it failed"):
             try:
                 yield self._ledger
             except EngineLost as error:
                 self._ledger.note_failure(error)
                 raise
+
+    @contextmanager
+    def _explaining(self, what: str) -> Iterator[None]:
+        """Failures of the triples as errors of ours."""
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            if not is_storage_failure(error):
+                raise
+            raise explained(error, self.path, what) from error
 
     @property
     def prefixes(self) -> dict[str, str]:

@@ -228,19 +228,19 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path, remedy: str = f". {REPAIR}") -> dict[str, Any]:
     """A JSON object whose checksum fits; files of format 1 have none."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise DatabaseDamaged(f"is damaged: {error}. {REPAIR}", path=path) from None
+        raise DatabaseDamaged(f"is damaged: {error}{remedy}", path=path) from None
     if not isinstance(value, dict):
-        raise DatabaseDamaged(f"is damaged: it is no JSON object. {REPAIR}", path=path)
+        raise DatabaseDamaged(f"is damaged: it is no JSON object{remedy}", path=path)
     checksum = value.pop("checksum", None)
     if checksum is None and (value.get("format", 1) != 1 or not {"number", "files"}.isdisjoint(value)):
-        raise DatabaseDamaged(f"is damaged: it has no checksum. {REPAIR}", path=path)
+        raise DatabaseDamaged(f"is damaged: it has no checksum{remedy}", path=path)
     if checksum is not None and checksum != _checksum(value):
-        raise DatabaseDamaged(f"is damaged: its checksum does not fit. {REPAIR}", path=path)
+        raise DatabaseDamaged(f"is damaged: its checksum does not fit{remedy}", path=path)
     return value
 
 

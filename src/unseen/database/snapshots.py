@@ -59,7 +59,7 @@ def write_snapshot(graph: KnowledgeGraph, path: Path) -> None:
 def read_snapshot(path: Path) -> KnowledgeGraph:
     """The graph of a folder; columns and names stay on disk until they are used."""
     try:
-        described = read_json(path / "snapshot.json")
+        described = read_json(path / "snapshot.json", remedy="")
         _verify(path, described)
         prefixes = Prefixes(described["prefixes"])
         entities, relations = (

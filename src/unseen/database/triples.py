@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from unseen.database.failures import explained
 from unseen.database.journal import Change
 from unseen.database.numbering import Marks, Trace, only_number
 from unseen.database.reserved import ANYTHING, CHANGE, LOADED, NUMBER, OWN_GRAPHS, STATE, TOUCHED
@@ -198,7 +199,10 @@ class Triples:
     def dump(self, target: Path | BinaryIO, rdf_format: Any, graph: Any = None) -> None:
         """Write one graph, the default one if none is named, in an RDF format."""
         output = target if hasattr(target, "write") else str(target)
-        self.store.dump(output, rdf_format, from_graph=graph or self.rdf.DefaultGraph())
+        try:
+            self.store.dump(output, rdf_format, from_graph=graph or self.rdf.DefaultGraph())
+        except RuntimeError as error:
+            raise explained(error, self.path, "could not be read") from error
 
     def dump_all(self, target: BinaryIO, rdf_format: Any) -> None:
         """Write the default graph and all named ones in an RDF format that has graphs."""
