@@ -148,6 +148,9 @@ class Database:
             except EngineLost as error:
                 self._ledger.note_failure(error)
                 raise
+            except DiskFull as error:
+                self._ledger.trouble = str(error)
+                raise
 
     @contextmanager
     def _explaining(self, what: str) -> Iterator[None]:

@@ -46,7 +46,7 @@ class Triples:
             problem = f"is damaged: {error}. Nothing was deleted; restore the database from a backup"
             raise DatabaseDamaged(problem, path=self.path) from error
         except OSError as error:
-            raise DatabaseError(f"cannot be opened: {error}", path=self.path) from error
+            raise explained(error, self.path, "cannot be opened") from error
 
     def reopen(self) -> None:
         """Close the store and open it again: after a failed write RocksDB takes no others.
