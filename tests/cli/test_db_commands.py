@@ -42,7 +42,7 @@ def test_dump_backup_and_info(command: Command, folder: Path, made: str) -> None
     assert len((folder / "out.nt").read_text().splitlines()) == 8
     assert command("db", "backup", made, "copy.db").code == 0
     described = json.loads(command("db", "info", "copy.db", "--json").output)
-    assert (described["triples"], described["statements"], described["format"]) == (8, 8, 1)
+    assert (described["triples"], described["statements"], described["format"]) == (8, 8, 2)
     assert "triples" in command("db", "info", made).output
     assert command("info", made, "--json").code == 0
 

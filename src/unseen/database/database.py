@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -124,7 +124,7 @@ class Database:
 
     def heal(self) -> Health:
         """Try to get over a failed write now, not with the next one; whether writes can be taken."""
-        with self._writes() as ledger:
+        with suppress(DatabaseError), self._writes() as ledger:
             if ledger.trouble is not None:
                 ledger.make_ready()
                 ledger.journal.reserve(0)
@@ -228,6 +228,7 @@ class Database:
     def checkpoint(self) -> None:
         """Write a snapshot of everything and start the journal again."""
         with self._writes() as ledger:
+            ledger.make_ready()
             ledger.checkpoint()
 
     def backup(self, target: str | Path) -> None:
@@ -239,6 +240,7 @@ class Database:
         try:
             unfinished.mkdir(parents=True)
             with self._writes() as ledger:
+                ledger.make_ready()
                 ledger.checkpoint()
                 self.triples.backup(unfinished / "triples")
                 number = ledger.folder.current.snapshot

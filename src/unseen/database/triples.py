@@ -7,6 +7,7 @@ last transaction. A write survives the death of the process at once, and that of
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unseen.database.failures import explained
@@ -62,7 +63,8 @@ class Triples:
                 if "lock hold by current process" in str(error) and time.monotonic() < deadline:
                     time.sleep(0.05)
                     continue
-                self.store = self.rdf.Store.read_only(str(self.path))
+                with suppress(OSError, RuntimeError):
+                    self.store = self.rdf.Store.read_only(str(self.path))
                 raise
             return
 
