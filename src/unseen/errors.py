@@ -14,6 +14,7 @@ UnseenError                      anything the user can do something about: one l
 ├── DatasetError                 a dataset folder, archive or download is damaged, foreign or dangerous
 ├── DatabaseError                a database could not be opened, read or written
 │   ├── DatabaseInUse            another process has it open
+│   ├── DatabaseDamaged          a file of it is missing or was changed: which one, and how to go on
 │   ├── DiskFull                 there is no space to write
 │   └── EngineLost               the engine's process ended while it was at work: time, memory, nesting, crash
 ├── ServerError                  what a server answered when it could not do what was asked
@@ -85,23 +86,27 @@ class DatabaseInUse(DatabaseError):
         super().__init__(f"is in use by {holder}; {remedy}", path=path)
 
 
-class DiskFull(DatabaseError):
-    """There is no space to write; nothing was changed."""
-
-    def __init__(self, path: str | Path) -> None:
-        super().__init__("the disk is full; nothing was changed. Make room and try again", path=path)
+class DatabaseDamaged(DatabaseError):
+    """A file of the database is missing, or its bytes are not those that were written."""
 
 
 class EngineLost(DatabaseError):
     """The engine process ended while it did something; `cause` is `time`, `memory`, `nesting`, `crash` or `gone`."""
 
     def __init__(self, doing: str, reason: str, *, cause: str = "crash", outcome: str = "") -> None:
-        self.doing, self.reason, self.cause = doing, reason, cause
+        self.doing, self.reason, self.cause, self.outcome = doing, reason, cause, outcome
         super().__init__(f"the engine process ended while it {doing}: {reason}" + (f"; {outcome}" if outcome else ""))
 
     def with_outcome(self, outcome: str) -> EngineLost:
         """The same error, with what became of the change that was under way."""
         return EngineLost(self.doing, self.reason, cause=self.cause, outcome=outcome)
+
+
+class DiskFull(DatabaseError):
+    """There is no space to write; nothing was changed."""
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__("the disk is full; nothing was changed. Make room and try again", path=path)
 
 
 class ServerError(UnseenError):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unseen.database.checked_update import checked_update, graph_name, syntax_error
 from unseen.database.engine.operations import user_graphs
+from unseen.database.failures import explained, is_storage_failure
 from unseen.database.formats import GRAPHS, SOLUTIONS, rdf_format, results_format
 from unseen.database.guard import check_query
-from unseen.errors import DatabaseError, QueryRefused, shorten
+from unseen.errors import QueryRefused, UnseenError, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,10 @@ class Results:
     def write(self, media_type: str, output: BinaryIO) -> None:
         """Write everything; an exception raised by `output` ends the query."""
         written_as = rdf_format(media_type, GRAPHS) if self.are_triples else results_format(media_type)
-        self.found.serialize(output, written_as)
+        try:
+            self.found.serialize(output, written_as)
+        except RuntimeError as error:
+            raise _failed(error, "the query failed") from error
 
 
 def query(
@@ -49,13 +53,12 @@ def query(
     elif "GRAPH" in words and "FROM" not in words:
         options["named_graphs"] = user_graphs(database.triples.store)
     try:
-        found = database.triples.store.query(text, prefixes=database.prefixes, **options)
+        with database.committed():  # what it sees, `database.graph` shows too
+            found = database.triples.store.query(text, prefixes=database.prefixes, **options)
     except SyntaxError as error:
         raise syntax_error(error, text) from None
-    except (ValueError, RuntimeError) as error:
-        raise QueryRefused(shorten(str(error), 200)) from None
-    except OSError as error:
-        raise DatabaseError(f"the query failed: {shorten(str(error), 200)}") from error
+    except (ValueError, RuntimeError, OSError) as error:
+        raise _failed(error, "the query failed") from error
     return Results(found, isinstance(found, rdf.QueryTriples))
 
 
@@ -68,9 +71,14 @@ def run(database: Database, rewritten: TracedUpdate) -> None:
     """Run an update that traces itself."""
     try:
         database.run_traced(rewritten.text, names_graphs=rewritten.names_graphs)
-    except (SyntaxError, ValueError, RuntimeError) as error:
-        raise QueryRefused(shorten(str(error), 200)) from None
     except MemoryError:
         raise QueryRefused("the update needs more memory than there is") from None
-    except OSError as error:
-        raise DatabaseError(f"the update failed: {shorten(str(error), 200)}") from error
+    except (SyntaxError, ValueError, RuntimeError, OSError) as error:
+        raise _failed(error, "the update failed") from error
+
+
+def _failed(error: Exception, what: str) -> UnseenError:
+    """The triples failed, or the request cannot be answered."""
+    if is_storage_failure(error):
+        return explained(error, None, what)
+    return QueryRefused(shorten(str(error), 200))

@@ -1,7 +1,7 @@
 """The durable triples: pyoxigraph on disk, and what this project asks of it.
 
-Every method that writes is one transaction or, for statements with blank nodes, can be repeated without harm. A write
-survives the death of the process at once, and that of the machine after `flush`. `Triples` has the store in this
+Every method that writes is one transaction or can be repeated without harm; the number of a change is written by its
+last transaction. A write survives the death of the process at once, and that of the machine after `flush`. `Triples` has the store in this
 process; `engine.process_triples` has it in another one, and asks the same things of it.
 """
 
@@ -10,12 +10,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from unseen.database.failures import explained
 from unseen.database.journal import Change
-from unseen.errors import DatabaseError, GraphError, MissingExtra
+from unseen.database.numbering import Marks, Trace
+from unseen.errors import DatabaseDamaged, DatabaseError, GraphError, MissingExtra
 from unseen.graph.files.oxigraph import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from unseen.database.journal import Statement
@@ -40,8 +42,15 @@ class Triples:
 
         try:
             self._operations = Operations(str(self.path))
-        except OSError as error:
-            raise DatabaseError(f"cannot be opened: {error}", path=self.path) from error
+        except (OSError, RuntimeError) as error:
+            raise self._not_opened(error) from error
+
+    def _not_opened(self, error: Exception) -> DatabaseError:
+        """Why the store cannot be opened; a `RuntimeError` says that RocksDB's checksums do not fit."""
+        if isinstance(error, RuntimeError):
+            problem = f"is damaged: {error}. Nothing was deleted; restore the database from a backup"
+            return DatabaseDamaged(problem, path=self.path)
+        return explained(error, self.path, "cannot be opened")
 
     def _carry_out(self, header: dict[str, Any], body: bytes = b"") -> tuple[Any, bytes]:
         """The result of one operation of `engine.operations`."""
@@ -58,24 +67,45 @@ class Triples:
         return self._operations.store
 
     def reopen(self) -> None:
-        """Open again what was lost; a store in this process is never lost."""
+        """Close the store and open it again: after a failed write RocksDB takes no others.
+
+        If that fails, it is open for reading only, as far as that can be done.
+        """
+        self.close()
+        try:
+            self._open()
+        except DatabaseError:
+            from unseen.database.engine.operations import Operations
+
+            self._operations = Operations(str(self.path), read_only=True)
+            raise
 
     def close(self) -> None:
-        """Let go of the store."""
-        del self._operations
+        """Let go of the store; it closes when the last running query ends."""
+        if hasattr(self, "_operations"):
+            self._operations.close()
+            del self._operations
 
     def has(self, statements: Sequence[Statement]) -> list[bool]:
         """Whether each statement is there."""
         with _readable():
             return [byte == 1 for byte in self._carry_out({"do": "has"}, _lines(statements))[1]]
 
-    def apply(self, change: Change) -> None:
+    def apply(self, change: Change, number: int) -> None:
         """Make the statements of a change be gone and be there; doing it again changes nothing."""
         with self._counted_change(), _readable():
             if change.removed:
                 self._carry_out({"do": "remove"}, _lines(change.removed))
-            if change.added:
-                self._carry_out({"do": "add"}, _lines(change.added))
+            self._carry_out({"do": "add", "number": number}, _lines(change.added))
+
+    def marks(self) -> Marks:
+        """Which changes the triples hold."""
+        number, loaded = self._ask("marks")
+        return Marks(number, loaded)
+
+    def forget_numbers_before(self, number: int) -> None:
+        """Keep the number of the last change only."""
+        self._ask("forget_numbers_before", number)
 
     @contextmanager
     def _counted_change(self) -> Iterator[None]:
@@ -97,16 +127,17 @@ class Triples:
         with self._counted_change():
             self._carry_out({"do": "update", "prefixes": prefixes}, text.encode())
 
-    def touched(self) -> Change | None:
-        """What the last updates have changed and nobody has written down yet; None if that may be anything."""
+    def touched(self) -> Trace | None:
+        """What the last update has changed; None if nobody has left a trace."""
         found = self._ask("touched")
         if found is None:
             return None
-        pairs = [((s, p, o), is_there) for (s, p, o), is_there in zip(*found, strict=True)]
-        return Change(
-            removed=tuple(statement for statement, is_there in pairs if not is_there),
-            added=tuple(statement for statement, is_there in pairs if is_there),
-        )
+        number, statements, there = found
+        if statements is None:
+            return Trace(number, None)
+        pairs = [((s, p, o), is_there) for (s, p, o), is_there in zip(statements, there, strict=True)]
+        removed = tuple(statement for statement, is_there in pairs if not is_there)
+        return Trace(number, Change(removed, tuple(statement for statement, is_there in pairs if is_there)))
 
     def forget_touched(self) -> None:
         """Clear the trace of updates."""
@@ -126,12 +157,17 @@ class Triples:
         unwanted = "isTRIPLE(?o)" if literals else "isTRIPLE(?o) || isLITERAL(?o)"
         return int(self._ask("count", f"?s ?p ?o FILTER(!({unwanted}))"))
 
-    def labels_of(self, subject: str) -> Iterator[tuple[str | None, str]]:
-        """Language and text of every label of a subject."""
-        yield from self._ask("labels_of", subject)
+    def labels_of(self, subjects: Iterable[str]) -> dict[str, list[tuple[str | None, str]]]:
+        """Language and text of every label of each subject that has any; about 10 microseconds a subject."""
+        found = self._ask("labels_of", list(subjects))
+        return {subject: [(language, text) for language, text in labels] for subject, labels in found.items()}
+
+    def has_labels(self) -> bool:
+        """Whether any subject has a label."""
+        return bool(self._ask("has_labels"))
 
     def bulk_load(self, path: Path) -> None:
-        """Take in an N-Triples file that is known to be valid: all of it or nothing."""
+        """Take in an N-Quads file that is known to be valid: all of it or nothing."""
         with self._counted_change():
             self._ask("bulk_load", str(path))
 
@@ -140,10 +176,13 @@ class Triples:
     ) -> None:
         """Write one graph, the default one if none is named, or everything, in an RDF format."""
         output = target if hasattr(target, "write") else str(target)
-        self._ask("dump", output, rdf_format.media_type, graph, everything=everything)
+        try:
+            self._ask("dump", output, rdf_format.media_type, graph, everything=everything)
+        except RuntimeError as error:
+            raise explained(error, self.path, "could not be read") from error
 
     def size(self) -> int:
-        """How many statements all graphs have."""
+        """How many statements all graphs of the user have."""
         return int(self._ask("size"))
 
     def backup(self, target: Path) -> None:

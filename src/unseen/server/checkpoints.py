@@ -72,9 +72,10 @@ class Checkpoints:
 
     def _copied(self) -> Checkpoint:
         triples, path = self._database.triples, self._spool.path("checkpoint")
-        changes, version = triples.changes, self._database.version
         try:
-            triples.backup(path)
+            with self._database.committed():  # what exact queries see, the graph shows too
+                changes, version = triples.changes, self._database.version
+                triples.backup(path)
         except (OSError, RuntimeError) as error:
             raise DatabaseError(f"the store could not be read: {shorten(str(error), 200)}") from error
         return Checkpoint(path, self._same_prefixes(), changes, version)

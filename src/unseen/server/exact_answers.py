@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from unseen.database.engine.failures import ResultTooLarge, UnknownGraph
+from unseen.database.engine.wire_errors import ResultTooLarge, UnknownGraph
 from unseen.database.formats import GRAPHS, SOLUTIONS, chosen
 from unseen.database.graph_store import Lines
 from unseen.database.update_text import TracedUpdate

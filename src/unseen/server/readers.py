@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unseen.database.engine.failures import unpacked
 from unseen.database.engine.process import Child
+from unseen.database.engine.wire_errors import unpacked
 from unseen.errors import DatabaseError, QueryRefused
 from unseen.server.checkpoints import Checkpoints
 from unseen.server.problems import Problem, busy, held, stopping, too_slow

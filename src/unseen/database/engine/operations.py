@@ -1,7 +1,6 @@
 """What this project asks of a pyoxigraph store, with statements as N-Triples: pyoxigraph and nothing else is imported.
 
-Every method that writes is one transaction or, for statements with blank nodes, can be repeated without harm. A write
-survives the death of the process at once, and that of the machine after `flush`.
+Every method that writes is one transaction or can be repeated without harm. A write survives the death of the process at once, and that of the machine after `flush`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyoxigraph
 
-from unseen.database.reserved import ANYTHING, TOUCHED
+from unseen.database.numbering import only_number
+from unseen.database.reserved import ANYTHING, CHANGE, LOADED, NUMBER, OWN_GRAPHS, STATE, TOUCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,22 +21,40 @@ MOST_TOUCHED = 200_000
 """Statements in a trace; of an update that touches more it is said that anything may have changed."""
 PATIENCE = 10.0
 """Seconds to wait for a store that another process has open."""
-_TOUCHED_GRAPH = pyoxigraph.NamedNode(TOUCHED)
+_TOUCHED_GRAPH, _STATE_GRAPH = pyoxigraph.NamedNode(TOUCHED), pyoxigraph.NamedNode(STATE)
+_CHANGE, _ANYTHING = pyoxigraph.NamedNode(CHANGE), pyoxigraph.NamedNode(ANYTHING)
 
 
 class Operations:
     """An open store."""
 
-    def __init__(self, path: str) -> None:
-        self.store = _opened(path)
+    def __init__(self, path: str, *, read_only: bool = False) -> None:
+        self.store = pyoxigraph.Store.read_only(path) if read_only else _opened(path)
+
+    def close(self) -> None:
+        """Let go of the store, even if an error that is being handled still knows this object."""
+        del self.store
 
     def has(self, statements: bytes) -> list[bool]:
         """Whether each line of N-Triples is there."""
         return [quad in self.store for quad in quads_of(statements)]
 
-    def add(self, statements: bytes) -> None:
-        """Make lines of N-Triples be there."""
-        self.store.extend(quads_of(statements))
+    def add(self, statements: bytes, number: int) -> None:
+        """Make lines of N-Triples be there, and the number of the change that this completes, in one transaction."""
+        mark = pyoxigraph.Quad(_CHANGE, pyoxigraph.NamedNode(NUMBER), pyoxigraph.Literal(number), _STATE_GRAPH)
+        self.store.extend([*quads_of(statements), mark])
+
+    def marks(self) -> tuple[int | None, int]:
+        """The number of the last change that the store holds, if it has one, and that of the last bulk load."""
+        found: dict[str, int] = {}
+        quads: Any = self.store.quads_for_pattern(_CHANGE, None, None, _STATE_GRAPH)
+        for quad in quads:
+            found[quad.predicate.value] = max(found.get(quad.predicate.value, 0), int(quad.object.value))
+        return found.get(NUMBER), found.get(LOADED, 0)
+
+    def forget_numbers_before(self, number: int) -> None:
+        """Keep the number of the last change only."""
+        self.store.update(only_number(number))
 
     def remove(self, statements: bytes) -> None:
         """Make lines of N-Triples be gone: in one transaction, unless they have blank nodes or odd IRIs."""
@@ -55,14 +73,27 @@ class Operations:
         """Run an update in one transaction."""
         self.store.update(text, prefixes=prefixes)
 
-    def touched(self) -> tuple[list[tuple[str, str, str]], list[bool]] | None:
-        """What the last updates have touched, and which of it is there; None if that may be anything."""
+    def touched(self) -> tuple[int | None, list[tuple[str, str, str]] | None, list[bool]] | None:
+        """The number of the last update, what it has touched (None if that may be anything), and which of it is there.
+
+        None if there is no trace.
+        """
+        number: int | None = None
         quads: list[Any] = []
-        for quad in self.store.quads_for_pattern(None, None, None, _TOUCHED_GRAPH):
-            if quad.subject == pyoxigraph.NamedNode(ANYTHING) or len(quads) >= MOST_TOUCHED:
-                return None
-            quads.append(pyoxigraph.Quad(quad.subject, quad.predicate, quad.object))
-        return [statement_of(quad) for quad in quads], [quad in self.store for quad in quads]
+        is_anything = False
+        found: Any = self.store.quads_for_pattern(None, None, None, _TOUCHED_GRAPH)
+        for quad in found:
+            if quad.subject == _CHANGE:
+                number = max(number or 0, int(quad.object.value))
+            elif quad.subject == _ANYTHING or len(quads) >= MOST_TOUCHED:
+                is_anything = True
+            else:
+                quads.append(pyoxigraph.Quad(quad.subject, quad.predicate, quad.object))
+        if is_anything:
+            return number, None, []
+        if number is None and not quads:
+            return None
+        return number, [statement_of(quad) for quad in quads], [quad in self.store for quad in quads]
 
     def forget_touched(self) -> None:
         """Clear the trace of updates."""
@@ -77,24 +108,35 @@ class Operations:
         solutions: Any = self.store.query(f"SELECT (COUNT(*) AS ?n) {{ {pattern} }}")
         return int(next(solutions)["n"].value)
 
-    def labels_of(self, subject: str) -> list[tuple[str | None, str]]:
-        """Language and text of every label of a subject, which is written as in N-Triples."""
-        (quad,) = quads_of(f"{subject} {LABEL} {LABEL} .\n".encode())
-        found = self.store.quads_for_pattern(quad.subject, LABEL, None, pyoxigraph.DefaultGraph())
-        objects = [quad.object for quad in found]
-        return [(term.language, term.value) for term in objects if isinstance(term, pyoxigraph.Literal)]
+    def labels_of(self, subjects: list[str]) -> dict[str, list[tuple[str | None, str]]]:
+        """Language and text of every label of each subject that has any; subjects are written as in N-Triples."""
+        names = [subject for subject in subjects if subject.startswith(("<", "_:")) and not subject.startswith("<<")]
+        quads = quads_of("".join(f"{name} {LABEL} {LABEL} .\n" for name in names).encode())
+        found = {}
+        for name, quad in zip(names, quads, strict=True):
+            labels = self.store.quads_for_pattern(quad.subject, LABEL, None, pyoxigraph.DefaultGraph())
+            terms = [label.object for label in labels]
+            texts = [(term.language, term.value) for term in terms if isinstance(term, pyoxigraph.Literal)]
+            if texts:
+                found[name] = texts
+        return found
+
+    def has_labels(self) -> bool:
+        """Whether any subject has a label."""
+        return any(True for _ in self.store.quads_for_pattern(None, LABEL, None, pyoxigraph.DefaultGraph()))
 
     def bulk_load(self, path: str) -> None:
-        """Take in an N-Triples file that is known to be valid: all of it or nothing."""
-        self.store.bulk_load(path=path, format=pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
+        """Take in an N-Quads file that is known to be valid: all of it or nothing."""
+        self.store.bulk_load(path=path, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True)
 
     def dump(self, output: Any, media_type: str, graph: str | None, *, everything: bool = False) -> None:
         """Write one graph (the default one if none is named), or everything, to a path or stream."""
         dump(self.store, output, media_type, graph, everything=everything)
 
     def size(self) -> int:
-        """How many statements there are in all graphs."""
-        return len(self.store)
+        """How many statements there are in all graphs of the user."""
+        own = (_TOUCHED_GRAPH, _STATE_GRAPH)
+        return len(self.store) - sum(1 for graph in own for _ in self.store.quads_for_pattern(None, None, None, graph))
 
     def backup(self, path: str) -> None:
         """Write a checkpoint of what is committed into a new folder; files that do not change are hard links."""
@@ -123,8 +165,11 @@ def carried_out(operations: Operations, header: dict[str, Any], body: bytes) -> 
     match kind:
         case "has":
             return None, bytes(operations.has(body))
-        case "add" | "remove":
-            getattr(operations, kind)(body)
+        case "add":
+            operations.add(body, header["number"])
+            return None, b""
+        case "remove":
+            operations.remove(body)
             return None, b""
         case "update":
             operations.update(body.decode(), header["prefixes"])
@@ -134,14 +179,15 @@ def carried_out(operations: Operations, header: dict[str, Any], body: bytes) -> 
 
 def user_graphs(store: Any) -> list[Any]:
     """The named graphs that belong to the user."""
-    return [name for name in store.named_graphs() if name != _TOUCHED_GRAPH]
+    return [name for name in store.named_graphs() if name.value not in OWN_GRAPHS]
 
 
 def dump(store: Any, output: Any, media_type: str, graph: str | None, *, everything: bool = False) -> None:
     """Write one graph of a store, or all of them."""
     rdf_format = pyoxigraph.RdfFormat.from_media_type(media_type)
     if everything:
-        store.dump(output, rdf_format)
+        own = (_TOUCHED_GRAPH, _STATE_GRAPH)
+        pyoxigraph.serialize((quad for quad in store if quad.graph_name not in own), output, rdf_format)
     else:
         name = pyoxigraph.DefaultGraph() if graph is None else pyoxigraph.NamedNode(graph)
         store.dump(output, rdf_format, from_graph=name)

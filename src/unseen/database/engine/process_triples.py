@@ -14,10 +14,10 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from unseen.database.engine.failures import unpacked
 from unseen.database.engine.frames import Channel, Closed
 from unseen.database.engine.limits import EngineLimits
 from unseen.database.engine.process import Child
+from unseen.database.engine.wire_errors import unpacked
 from unseen.database.triples import Triples
 from unseen.errors import DatabaseError, EngineLost
 
@@ -59,16 +59,21 @@ class ProcessTriples(Triples):
                 raise DatabaseError("cannot be opened: the engine does not start", path=self.path) from None
             if "error" in header:
                 _end(child)
-                raise DatabaseError(f"cannot be opened: {unpacked(header['error'])}", path=self.path)
+                raise self._not_opened(unpacked(header["error"]))
             self._child = child
 
     def reopen(self) -> None:
-        """Start the process again, if it has ended."""
+        """End the process and start another one: after a failed write RocksDB takes no others."""
+        with self._starting:
+            self._end()
+            self._open()
+            self.changes += 1
+
+    def _ensure_running(self) -> None:
+        """Start the process again if it has ended."""
         with self._starting:
             if self._child is None or self._child.process.poll() is not None:
-                self._end()
-                self._open()
-                self.changes += 1
+                self.reopen()
 
     def close(self) -> None:
         """End the process."""
@@ -97,7 +102,7 @@ class ProcessTriples(Triples):
 
     def _answered(self, header: Header, body: bytes) -> tuple[Any, bytes]:
         """What the process answers; one that has ended before is started again first."""
-        self.reopen()
+        self._ensure_running()
         with self._starting:
             child, channels = self._child, self._channels
         kind, place, seconds = header["do"], int(header["do"] in _BESIDE), None

@@ -15,8 +15,8 @@ import pyoxigraph
 from unseen.database.checked_update import checked_update, graph_name, syntax_error
 from unseen.database.documents import statements_in
 from unseen.database.engine.child import limit_memory
-from unseen.database.engine.failures import ResultTooLarge, UnknownGraph, packed
 from unseen.database.engine.operations import dump, lines_of, user_graphs
+from unseen.database.engine.wire_errors import ResultTooLarge, UnknownGraph, packed
 from unseen.database.guard import check_query
 from unseen.errors import DatabaseError, QueryRefused, UnseenError, shorten
 

@@ -10,9 +10,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from unseen.database.engine.child import leave, limit_memory
-from unseen.database.engine.failures import packed
 from unseen.database.engine.frames import Closed
 from unseen.database.engine.operations import Operations, carried_out
+from unseen.database.engine.wire_errors import packed
 
 if TYPE_CHECKING:
     from unseen.database.engine.frames import Channel, Header
@@ -23,7 +23,7 @@ def write(channels: list[Channel], settings: dict[str, Any]) -> None:
     work, beside = channels
     try:
         operations = Operations(settings["path"])
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         work.send({"error": packed(error)})
         return
     work.send({"ready": True})
