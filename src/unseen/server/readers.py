@@ -2,8 +2,8 @@
 
 New queries go to quick readers. One that takes longer than a slice of time goes on as a slow one, behind all others,
 and a fresh reader takes its place; when there are as many slow ones as allowed, it is ended and told to come again.
-So quick queries wait for about a slice, and under pressure oldest and newest go in turns. What exceeds its time, or whose client
-has gone, is killed with its process.
+So quick queries wait for about a slice, and under pressure oldest and newest go in turns. What exceeds its time, or
+whose client has gone, is killed with its process.
 """
 
 from __future__ import annotations
@@ -299,9 +299,12 @@ class Readers:
     def _watch(self, reader: ReaderProcess, job: Job, now: float) -> None:
         if now > job.deadline:
             self._end(reader, too_slow(self.limits.seconds), "time")
-        elif not reader.is_slow and now - job.began > TICK:
-            if reader.seconds_at_work(now) > (SLICE_WHEN_OTHERS_WAIT if self._waiting else SLICE):
-                self._make_slow(reader, job)
+        elif not reader.is_slow and now - job.began > TICK and reader.seconds_at_work(now) > self._slice:
+            self._make_slow(reader, job)
+
+    @property
+    def _slice(self) -> float:
+        return SLICE_WHEN_OTHERS_WAIT if self._waiting else SLICE
 
     def _make_slow(self, reader: ReaderProcess, job: Job) -> None:
         if self.slow >= self.engine.slow:
