@@ -106,6 +106,10 @@ class Triples:
             found[quad.predicate.value] = max(found.get(quad.predicate.value, 0), int(quad.object.value))
         return Marks(found.get(NUMBER), found.get(LOADED, 0))
 
+    def holds(self, number: int) -> bool:
+        """Whether the triples name the number of a change, until a later snapshot; about 5 microseconds."""
+        return self._mark(NUMBER, number) in self.store
+
     def forget_numbers_before(self, number: int) -> None:
         """Keep the number of the last change only."""
         self.store.update(only_number(number))
