@@ -133,13 +133,16 @@ class Database:
                 ledger.trouble = None
         return self.health
 
-    @contextmanager
-    def committed(self) -> Iterator[None]:
-        """While this is held, triples and graph hold the same changes. Take a snapshot of the triples inside, quickly:
-        no write is carried out in the meantime.
+    def catch_up(self) -> None:
+        """Wait until `graph` shows every change that the triples show now.
+
+        Call it between starting an exact query and giving its results away. It waits for a change that is carried out,
+        never for an update that is still being computed.
         """
-        with self._ledger.seen:
-            yield
+        number = self._ledger.updating
+        if number is None or self.triples.holds(number):
+            with self._ledger.seen:
+                pass
 
     @contextmanager
     def _writes(self) -> Iterator[Ledger]:

@@ -53,8 +53,8 @@ def query(
     elif "GRAPH" in words and "FROM" not in words:
         options["named_graphs"] = user_graphs(database.triples.store)
     try:
-        with database.committed():  # what it sees, `database.graph` shows too
-            found = database.triples.store.query(text, prefixes=database.prefixes, **options)
+        found = database.triples.store.query(text, prefixes=database.prefixes, **options)
+        database.catch_up()  # what it sees, `database.graph` shows too
     except SyntaxError as error:
         raise syntax_error(error, text) from None
     except (ValueError, RuntimeError, OSError) as error:

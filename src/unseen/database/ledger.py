@@ -46,6 +46,8 @@ class Ledger:
         """The last number that a change was given."""
         self.seen = RLock()
         """Held from the moment a change shows in the triples until it shows in the graph."""
+        self.updating: int | None = None
+        """The update that is running now."""
         self.trouble: str | None = None
         """Why the last write failed; None if it did not."""
         self._must_reopen = False
@@ -87,6 +89,7 @@ class Ledger:
         number = self._next_number()
         with self.seen:
             try:
+                self.updating = number
                 self.triples.update(numbered(text, number, self._loaded), prefixes)
             except Exception as error:
                 if not is_storage_failure(error):
@@ -96,6 +99,8 @@ class Ledger:
                     raise self._not_done(error, "the update failed") from error
             else:
                 self._follow_update(flush_first=names_graphs)
+            finally:
+                self.updating = None
         self._succeeded()
 
     def ingest(self, prepared: Prepared) -> None:

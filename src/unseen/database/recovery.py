@@ -70,9 +70,9 @@ def _recovered(folder: Folder, settings: Settings, current: Current, journal: Jo
     elif is_complete and (marks.number or 0) > journal.last:
         log.warning("%s: the journal lacks changes that the triples hold; the graph is made anew", folder.path)
         is_complete = False
-    if not is_complete or (folder.path / "incomplete").exists() or not _has_all_edges(ledger):
+    if not is_complete or folder.incomplete.exists() or not _has_all_edges(ledger):
         ledger.rebuild()
-        delete(folder.path / "incomplete")
+        delete(folder.incomplete)
     triples.forget_touched()
     ledger.sweep()
     for file in folder.path.glob("*.nt"):

@@ -103,6 +103,10 @@ class Triples:
         number, loaded = self._ask("marks")
         return Marks(number, loaded)
 
+    def holds(self, number: int) -> bool:
+        """Whether the triples name the number of a change, until a later snapshot; about 5 microseconds."""
+        return self._mark(NUMBER, number) in self.store
+
     def forget_numbers_before(self, number: int) -> None:
         """Keep the number of the last change only."""
         self._ask("forget_numbers_before", number)

@@ -66,6 +66,17 @@ def key_of(iri: str) -> str:
     return iri if plain is None else plain
 
 
+def name_in_question(iri: str) -> str:
+    """The name that an IRI of a question stands for: plain names may be spelled with or without escapes."""
+    plain = iri.removeprefix(PLAIN_NAMESPACE)
+    if plain == iri or not plain:
+        return iri
+    try:
+        return unquote(plain, errors="strict")
+    except UnicodeDecodeError:
+        return iri
+
+
 def _plain_name(iri: str) -> str | None:
     """The key whose IRI in the namespace of plain names this is; None if `iri_of` makes it of no other key."""
     key, outer = None, iri
