@@ -47,7 +47,7 @@ class Ledger:
         self.seen = RLock()
         """Held from the moment a change shows in the triples until it shows in the graph."""
         self.updating: int | None = None
-        """The update that is running now."""
+        """The update or load that is running now."""
         self.trouble: str | None = None
         """Why the last write failed; None if it did not."""
         self._must_reopen = False
@@ -111,7 +111,11 @@ class Ledger:
             stream.write(lines_of_load(number))
         with self.seen:
             had_labels = self.triples.has_labels()
-            self._bulk_load(prepared.file, number)
+            self.updating = number
+            try:
+                self._bulk_load(prepared.file, number)
+            finally:
+                self.updating = None
             self._loaded = number
             if prepared.has_blank_nodes:
                 self._rescan()

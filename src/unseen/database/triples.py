@@ -1,8 +1,8 @@
 """The durable triples: pyoxigraph on disk, and what this project asks of it.
 
 Every method that writes is one transaction or can be repeated without harm; the number of a change is written by its
-last transaction. A write survives the death of the process at once, and that of the machine after `flush`. `Triples` has the store in this
-process; `engine.process_triples` has it in another one, and asks the same things of it.
+last transaction. A write survives the death of the process at once, and that of the machine after `flush`. `Triples`
+has the store in this process; `engine.process_triples` has it in another one, and asks the same things of it.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Triples:
 
     def holds(self, number: int) -> bool:
         """Whether the triples name the number of a change, until a later snapshot; about 5 microseconds."""
-        return self._mark(NUMBER, number) in self.store
+        return bool(self._ask("holds", number))
 
     def forget_numbers_before(self, number: int) -> None:
         """Keep the number of the last change only."""

@@ -72,10 +72,10 @@ class Checkpoints:
 
     def _copied(self) -> Checkpoint:
         triples, path = self._database.triples, self._spool.path("checkpoint")
+        changes, version = triples.changes, self._database.version
         try:
-            with self._database.committed():  # what exact queries see, the graph shows too
-                changes, version = triples.changes, self._database.version
-                triples.backup(path)
+            triples.backup(path)
+            self._database.catch_up()  # what exact queries see, the graph shows too
         except (OSError, RuntimeError) as error:
             raise DatabaseError(f"the store could not be read: {shorten(str(error), 200)}") from error
         return Checkpoint(path, self._same_prefixes(), changes, version)

@@ -1,6 +1,7 @@
 """What this project asks of a pyoxigraph store, with statements as N-Triples: pyoxigraph and nothing else is imported.
 
-Every method that writes is one transaction or can be repeated without harm. A write survives the death of the process at once, and that of the machine after `flush`.
+Every method that writes is one transaction or can be repeated without harm. A write survives the death of the process
+at once, and that of the machine after `flush`.
 """
 
 from __future__ import annotations
@@ -41,8 +42,11 @@ class Operations:
 
     def add(self, statements: bytes, number: int) -> None:
         """Make lines of N-Triples be there, and the number of the change that this completes, in one transaction."""
-        mark = pyoxigraph.Quad(_CHANGE, pyoxigraph.NamedNode(NUMBER), pyoxigraph.Literal(number), _STATE_GRAPH)
-        self.store.extend([*quads_of(statements), mark])
+        self.store.extend([*quads_of(statements), _mark(number)])
+
+    def holds(self, number: int) -> bool:
+        """Whether the store names the number of a change."""
+        return _mark(number) in self.store
 
     def marks(self) -> tuple[int | None, int]:
         """The number of the last change that the store holds, if it has one, and that of the last bulk load."""
@@ -145,6 +149,11 @@ class Operations:
     def flush(self) -> None:
         """Make everything survive the death of the machine."""
         self.store.flush()
+
+
+def _mark(number: int) -> Any:
+    """The statement that a change of this number was carried out."""
+    return pyoxigraph.Quad(_CHANGE, pyoxigraph.NamedNode(NUMBER), pyoxigraph.Literal(number), _STATE_GRAPH)
 
 
 def _opened(path: str) -> Any:

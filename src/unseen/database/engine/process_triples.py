@@ -24,7 +24,7 @@ from unseen.errors import DatabaseError, EngineLost
 if TYPE_CHECKING:
     from unseen.database.engine.frames import Header
 
-_BESIDE = ("labels_of", "backup", "graph_names")
+_BESIDE = ("labels_of", "backup", "graph_names", "holds")
 """What must not wait behind an update."""
 _ONCE = ("update", "bulk_load")
 """What is not asked again of a new process: whoever asked looks whether it was done."""
