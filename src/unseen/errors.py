@@ -14,7 +14,9 @@ UnseenError                      anything the user can do something about: one l
 ├── DatasetError                 a dataset folder, archive or download is damaged, foreign or dangerous
 ├── DatabaseError                a database could not be opened, read or written
 │   ├── DatabaseInUse            another process has it open
-│   └── DiskFull                 there is no space to write
+│   ├── DatabaseDamaged          a file of it is missing or was changed: which one, and how to go on
+│   ├── DiskFull                 there is no space to write
+│   └── EngineLost               the engine's process ended while it was at work: time, memory, nesting, crash
 ├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
 └── MissingExtra                 a feature whose optional packages are not installed
@@ -82,6 +84,22 @@ class DatabaseInUse(DatabaseError):
         holder = "another process" if process is None else f"process {process}"
         remedy = "stop it first, or send the request to its server (`unseen.connect`, SPARQL)"
         super().__init__(f"is in use by {holder}; {remedy}", path=path)
+
+
+class DatabaseDamaged(DatabaseError):
+    """A file of the database is missing, or its bytes are not those that were written."""
+
+
+class EngineLost(DatabaseError):
+    """The engine process ended while it did something; `cause` is `time`, `memory`, `nesting`, `crash` or `gone`."""
+
+    def __init__(self, doing: str, reason: str, *, cause: str = "crash", outcome: str = "") -> None:
+        self.doing, self.reason, self.cause, self.outcome = doing, reason, cause, outcome
+        super().__init__(f"the engine process ended while it {doing}: {reason}" + (f"; {outcome}" if outcome else ""))
+
+    def with_outcome(self, outcome: str) -> EngineLost:
+        """The same error, with what became of the change that was under way."""
+        return EngineLost(self.doing, self.reason, cause=self.cause, outcome=outcome)
 
 
 class DiskFull(DatabaseError):

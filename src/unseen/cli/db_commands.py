@@ -164,6 +164,29 @@ def backup(
 
 
 @app.command()
+def repair(path: Annotated[Path, _PATH]) -> None:
+    """Make a damaged database usable again from what is whole; damaged files are renamed, nothing is deleted.
+
+    \b
+    Examples:
+      unseen db repair world.db
+    """
+    from unseen.cli.console import note
+    from unseen.database import Database
+    from unseen.database.repair import repair as repair_database
+
+    report = repair_database(path)
+    if report.is_complete:
+        note(f"nothing is lost: {report.carried_out:,} changes of the journal were carried out again")
+    else:
+        note(f"some acknowledged changes may be lost: {report.damaged_lines:,} lines of the journal cannot be read")
+    if report.set_aside:
+        note(f"set aside, to be deleted when nobody needs them: {', '.join(report.set_aside)}")
+    with Database(path) as database:
+        note(f"{path}: {_counts(database)}")
+
+
+@app.command()
 def info(path: Annotated[Path, _PATH], as_json: Annotated[bool, _JSON] = False) -> None:
     """Show what a database holds, how large it is, and its format.
 

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from unseen.errors import (
     DatabaseError,
     DiskFull,
+    EngineLost,
     GraphError,
     QueryRefused,
     QuerySyntaxError,
@@ -47,8 +48,8 @@ def busy() -> Problem:
 
 
 def held() -> Problem:
-    """Every thread for exact queries is taken."""
-    message = "every thread is held by a query that ran over its time; try again later, or start the server again"
+    """No exact query can be answered."""
+    message = "the engine for exact queries does not start; the log of the server says why"
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "10"})
 
 
@@ -94,6 +95,13 @@ def as_bytes(body: dict[str, Any]) -> bytes:
         return json.dumps(body).encode()
 
 
+_ENGINE_LOST = {
+    "time": (HTTPStatus.GATEWAY_TIMEOUT, "time_limit"),
+    "memory": (HTTPStatus.BAD_REQUEST, "memory_limit"),
+    "nesting": (HTTPStatus.BAD_REQUEST, "refused"),
+}
+
+
 def _status_and_code(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a table, in order
     match error:
         case Problem():
@@ -106,6 +114,8 @@ def _status_and_code(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a 
             return HTTPStatus.BAD_REQUEST, "refused"
         case GraphError():
             return HTTPStatus.BAD_REQUEST, "bad_triples"
+        case EngineLost():
+            return _ENGINE_LOST.get(error.cause, (HTTPStatus.SERVICE_UNAVAILABLE, "engine_ended"))
         case DiskFull():
             return HTTPStatus.INSUFFICIENT_STORAGE, "disk_full"
         case DatabaseError():

@@ -8,8 +8,10 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 from unseen.server.batching import Batcher
+from unseen.server.exact_answers import ExactAnswers
 from unseen.server.metrics import Metrics
 from unseen.server.predicting import Asked, Predictor
+from unseen.server.readers import CAUSES, Readers
 from unseen.server.workers import Workers, log
 
 if TYPE_CHECKING:
@@ -36,13 +38,15 @@ class Service:
             waiting=self.limits.waiting,
             noted=self.metrics.batches.observe,
         )
-        self.readers = Workers("exact", waiting=self.limits.waiting)
+        self.readers = Readers(database, settings)
+        self.exact = ExactAnswers(self.readers)
         self.helpers = Workers("names", threads=2, waiting=self.limits.waiting)
         self.writer = Workers("write", threads=1, waiting=self.limits.waiting)
 
     def start(self) -> None:
         """Begin to answer."""
         self.batcher.start()
+        self.readers.start()
 
     @property
     def is_stuck(self) -> bool:
@@ -51,7 +55,6 @@ class Service:
 
     async def stop(self) -> None:
         """Finish what was taken, as far as that is done in time, then close the database."""
-        self.readers.stop()
         self.helpers.stop()
         try:
             async with asyncio.timeout(self.settings.shutdown_seconds):
@@ -59,11 +62,8 @@ class Service:
                 await self.writer.drain()
         except TimeoutError:
             log.warning(json.dumps({"event": "stopping", "message": "what is still running is given up"}))
+        await self.readers.stop()
         self.database.close(patience=1.0)
-
-    async def read(self, action: Callable[[], Result]) -> Result:
-        """Run an exact query, within the time limit."""
-        return await self.readers.run(action, self.limits.seconds)
 
     async def help(self, action: Callable[[], Result]) -> Result:
         """Run something short that only reads, in threads that no exact query can hold."""
@@ -85,8 +85,13 @@ class Service:
             "relations": graph.num_relations,
             "triples": graph.num_triples,
             "questions_waiting": self.batcher.waiting,
-            "exact_queries": self.readers.inside,
-            "exact_queries_abandoned": self.readers.abandoned,
+            "exact_queries": self.readers.running,
+            "exact_queries_slow": self.readers.slow,
+            **{f"exact_queries_ended_{cause}": self.readers.counts[cause] for cause in CAUSES},
+            "exact_readers_started": self.readers.counts["started"],
+            "exact_checkpoints": self.readers.checkpoints.made,
+            "exact_result_bytes_held": self.readers.spool.held,
+            "writer_starts": getattr(self.database.triples, "starts", 0),
             "writes": self.writer.inside,
             "uptime_seconds": round(time.monotonic() - self.started, 3),
         }

@@ -6,6 +6,7 @@ import ipaddress
 from dataclasses import dataclass, field
 
 from unseen.api import default_method
+from unseen.database.engine.limits import EngineLimits
 from unseen.errors import UnseenError
 from unseen.server.keys import Keys
 
@@ -24,6 +25,8 @@ class Limits:
     """Largest list of triples, or graph."""
     result_bytes: int = 64 << 20
     """Largest answer to one query."""
+    spool_bytes: int = 512 << 20
+    """Bytes on disk of answers that clients have not read yet, all together; more are turned away."""
     seconds: float = 30.0
     """Longest time for one query or question, waiting included."""
     waiting: int = 256
@@ -47,6 +50,8 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
     shutdown_seconds: float = 30.0
     """How long a stopping server goes on with what it has taken."""
+    engine: EngineLimits = field(default_factory=EngineLimits)
+    """Memory of one exact query or update, and how many run at a time."""
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.keys:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
 
 from unseen.database import exact
 from unseen.database.formats import SOLUTIONS, chosen
-from unseen.errors import DatabaseError
 from unseen.server import openapi
+from unseen.server.exact_answers import unacceptable
 from unseen.server.predicted_sparql import (
     answer_variable,
     clauses_of,
@@ -22,7 +20,7 @@ from unseen.server.predicted_sparql import (
     without_extra_variables,
 )
 from unseen.server.predicting import MOST_ANSWERS, Asked
-from unseen.server.problems import Problem, bad_request, too_slow
+from unseen.server.problems import bad_request
 from unseen.server.requests import FORM, Parameters, require_type, text_of
 
 if TYPE_CHECKING:
@@ -51,7 +49,8 @@ def routes(service: Service) -> APIRouter:
         parameters = await _parameters(service, request, "update", UPDATE)
         text = parameters.required("update")
         using, named = parameters.all("using-graph-uri"), parameters.all("using-named-graph-uri")
-        await service.write(partial(exact.update, service.database, text, using=using, using_named=named))
+        checked = await service.exact.checked_update(text, using, named)
+        await service.write(partial(exact.run, service.database, checked))
         return Response(status_code=204)
 
     return router
@@ -76,31 +75,14 @@ async def _answered(service: Service, request: Request, parameters: Parameters) 
         return await _predicted(service, text, parameters.number("k", 1, MOST_ANSWERS), accept)
     if "service" in text.lower():
         text = await _with_predictions(service, text, parameters.number("k", 1, MOST_ANSWERS))
-    body, media_type = await service.read(partial(_exact, service, text, parameters, accept, time.monotonic()))
-    return Response(body, media_type=media_type)
+    default_graphs, named_graphs = parameters.all("default-graph-uri"), parameters.all("named-graph-uri")
+    return await service.exact.query(request, text, accept, default_graphs, named_graphs)
 
 
 def _refuse_graphs(parameters: Parameters) -> None:
     for name in ("default-graph-uri", "named-graph-uri"):
         if parameters.all(name):
             raise bad_request(f"the parameter {name!r} does not go with infer: predictions read the default graph")
-
-
-def _exact(service: Service, text: str, parameters: Parameters, accept: str, began: float) -> tuple[bytes, str]:
-    """Run a query and write its results, in a thread."""
-    results = exact.query(
-        service.database,
-        text,
-        default_graphs=parameters.all("default-graph-uri"),
-        named_graphs=parameters.all("named-graph-uri"),
-    )
-    media_type = acceptable(accept, results.media_types)
-    output = BoundedOutput(service.limits.result_bytes, service.limits.seconds, began)
-    try:
-        results.write(media_type, output)
-    except (OSError, Problem):
-        raise output.problem or DatabaseError("the query failed while its results were written") from None
-    return output.getvalue(), media_type
 
 
 async def _predicted(service: Service, text: str, count: int | None, accept: str) -> Response:
@@ -134,25 +116,5 @@ def acceptable(accept: str, offered: list[str]) -> str:
     """The media type to answer with."""
     found = chosen(accept, offered)
     if found is None:
-        raise Problem(406, "not_acceptable", f"this can be answered as {', '.join(offered)}")
+        raise unacceptable(offered)
     return found
-
-
-class BoundedOutput(BytesIO):
-    """Bytes up to a size and until a time; whoever writes more is stopped, and the query with it."""
-
-    def __init__(self, most: int, seconds: float, began: float) -> None:
-        super().__init__()
-        self._most, self._seconds, self._deadline = most, seconds, began + seconds
-        self.problem: Problem | None = None
-
-    def write(self, data: bytes, /) -> int:  # type: ignore[override]
-        """Take in more bytes."""
-        if time.monotonic() > self._deadline:
-            self.problem = too_slow(self._seconds)
-        elif self.tell() + len(data) > self._most:
-            message = f"the result is larger than {self._most:,} bytes; add a LIMIT"
-            self.problem = bad_request(message, "result_too_large")
-        if self.problem is not None:
-            raise OSError("stopped")
-        return super().write(data)
