@@ -19,7 +19,8 @@ from tests.attack.mutations import ODD_TOML, changed_bytes
 from tests.attack.specimens import SPECIMENS
 from unseen.errors import UnseenError
 from unseen.server.keys import read_keys
-from unseen.training.config import CONFIGS, from_mapping, read_toml, write_toml
+from unseen.training.config import CONFIGS, from_mapping
+from unseen.training.settings_file import read_toml, write_toml
 
 ROUNDS = int(os.environ.get("UNSEEN_FUZZ_ROUNDS", "6"))
 CASES_THAT_FAILED = {

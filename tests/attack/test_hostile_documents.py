@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.graph.files import file_of
-from unseen.database.graph_store import parsed
+from unseen.database.documents import statements_in
 from unseen.errors import GraphError
-from unseen.graph.files.nesting import DEEPEST, TooDeep, check_json
+from unseen.graph.files.depth import DEEPEST
+from unseen.graph.files.nesting import TooDeep, check_json
 from unseen.graph.files.readers import read_graph
 from unseen.graph.files.xml_limits import DEEPEST_ELEMENT
 
@@ -53,18 +54,18 @@ def test_deep_triple_terms_are_refused_whatever_stands_between_them(tmp_path: Pa
 def test_closings_in_texts_do_not_hide_depth(closing: str) -> None:
     listed = f"<http://e/x> <http://e/y> {closing} .\n" * 200
     with pytest.raises(GraphError, match="nested more than 100 levels deep"):
-        parsed((listed + triple_term(DEEP)).encode(), "text/turtle")
+        list(statements_in((listed + triple_term(DEEP)).encode(), "text/turtle"))
 
 
 def test_a_document_sent_to_a_server_is_looked_at_the_same_way() -> None:
     for media_type in ("text/turtle", "application/trig", "application/n-triples", "application/n-quads"):
         with pytest.raises(GraphError, match="the document is not valid: is nested more than 100 levels deep"):
-            parsed(triple_term(DEEP).replace(" 1)", ' "1")').encode(), media_type)
+            list(statements_in(triple_term(DEEP).replace(" 1)", ' "1")').encode(), media_type))
 
 
 def test_many_shallow_triple_terms_are_read() -> None:
     document = triple_term(2) * 3 * DEEPEST
-    assert len(parsed(document.encode(), "text/turtle")) == 3 * DEEPEST
+    assert len(list(statements_in(document.encode(), "text/turtle"))) == 3 * DEEPEST
 
 
 def test_openings_in_texts_and_comments_are_no_nesting(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_hostile_xml_is_refused(tmp_path: Path, kind: str) -> None:
     with pytest.raises(GraphError, match=complaint):
         read_graph(file_of(tmp_path, "hostile.owl", document))
     with pytest.raises(GraphError, match=complaint):
-        parsed(document.encode(), "application/rdf+xml")
+        list(statements_in(document.encode(), "application/rdf+xml"))
 
 
 def test_names_for_namespaces_are_read_as_ontologies_have_them(tmp_path: Path) -> None:

@@ -11,16 +11,12 @@ A key that does not exist is an error, and so is a value outside its range. Noth
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from unseen.training.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Check = tuple[str, Callable[[Any], bool]]
 Config = TypeVar("Config", bound="TrainingConfig")
@@ -312,28 +308,6 @@ def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "t
     return kind(**_checked_values(kind, values))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The values of a TOML file."""
-    if path.exists() and not path.is_file():
-        raise ConfigError(f"{path}: is not a regular file")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from None
-
-
-def write_toml(config: TrainingConfig, path: Path) -> None:
-    """The settings as a TOML file, each with its documentation."""
-    from unseen.graph.files.atomic_file import replacing  # pyarrow stands behind it, and `--help` must be quick
-
-    values = asdict(config)
-    lines = [f"# {each.metadata['help']}\n{each.name} = {_toml(values[each.name])}\n" for each in fields(config)]
-    with replacing(path) as stream:
-        stream.write("\n".join(lines).encode())
-
-
 def resumed(old: Config, overrides: Mapping[str, Any]) -> Config:
     """The settings of a run that goes on with some of them changed."""
     new = from_mapping(type(old), asdict(old) | dict(overrides))
@@ -390,14 +364,3 @@ def _type_name(kind: Any) -> str:
         if get_args(kind)
         else {int: "an integer", float: "a number", bool: "true or false"}.get(kind, "a text")
     )
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
-    return repr(value)

@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Any
 from unseen.errors import EvaluationError
 from unseen.graph.files.atomic_file import replacing
 from unseen.training.checkpoint import load_weights, read_json, write_json
-from unseen.training.config import RUNS, TrainingConfig, as_before, read_toml, write_toml
+from unseen.training.config import RUNS, TrainingConfig, as_before
 from unseen.training.errors import RunFolderError
 from unseen.training.promised_weights import check_promises
+from unseen.training.settings_file import read_toml, write_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,13 +19,14 @@ import torch
 from unseen.errors import UnknownMethod
 from unseen.training.calibrating import fit_calibration
 from unseen.training.checkpoint import load_weights, write_json, write_tensors
-from unseen.training.config import CONFIGS, from_mapping, read_toml, resumed, write_toml
+from unseen.training.config import CONFIGS, from_mapping, resumed
 from unseen.training.distributed import Workers
 from unseen.training.errors import ConfigError
 from unseen.training.link_batches import choose_entities
 from unseen.training.loop import Material, Trainer
 from unseen.training.recipes import FINE_TUNING, completed
 from unseen.training.run_folder import RunFolder
+from unseen.training.settings_file import read_toml, write_toml
 from unseen.training.trainable import chosen_device, make_method
 
 if TYPE_CHECKING:

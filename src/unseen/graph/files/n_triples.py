@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from unseen.errors import MalformedLine
+from unseen.graph.files.depth import DEEPEST, OPENING
 from unseen.graph.files.dialect import ROLES
 from unseen.graph.files.lines import REMEDY
-from unseen.graph.files.nesting import DEEPEST, OPENING, TooDeep
+from unseen.graph.files.nesting import TooDeep
 from unseen.graph.files.numbering import part_of_batches
 from unseen.graph.files.oxigraph import FORMAT_NAMES, one_line, pyoxigraph_module
 from unseen.graph.files.parts import Part, PartBuilder, Problems, has_bad_name

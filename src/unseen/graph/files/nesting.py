@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from unseen.errors import GraphError
+from unseen.graph.files.depth import DEEPEST, OPENING
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from numpy.typing import NDArray
 
-DEEPEST = 100
-OPENING = b"<<("
 _TRIAL = Path(__file__).with_name("trial_parse.py")
 _JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
