@@ -14,7 +14,7 @@ from tests.cli.command import GOLDEN, Command, assert_golden
 from tests.conftest import FAMILY
 from unseen.version import __version__
 
-HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "fastapi")
+HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "starlette")
 GRANDCHILDREN = "?u : exists child . parent(Ada, child) & parent(child, u)"
 NEIGHBOURS = "?x : borders(France, x) & !speaks(x, German)"
 HEURISTIC = ("--method", "edge-type")

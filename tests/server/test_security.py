@@ -115,7 +115,7 @@ def test_key_files(tmp_path: Path) -> None:
     keys = read_keys(file)
     assert keys == Keys((READ,), (WRITE,))
     assert READ not in repr(keys)
-    assert [keys.right_of(k) for k in (READ, WRITE, "")] == ["read", "write", None]
+    assert [keys.right_of(k) for k in (READ.encode(), WRITE.encode(), b"")] == ["read", "write", None]
 
 
 @pytest.mark.parametrize(

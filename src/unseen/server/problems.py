@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import json
+import re
 from http import HTTPStatus
 from typing import Any
 
-from starlette.exceptions import HTTPException
-
 from unseen.errors import (
     DatabaseError,
+    DatasetError,
     DiskFull,
     GraphError,
     QueryRefused,
@@ -20,6 +20,8 @@ from unseen.errors import (
     UnknownName,
     UnseenError,
 )
+
+_FILE = re.compile(r"""(?<![\w<:/.%])(?:/|[A-Za-z]:\\)[^\s'"<>,;]+""")
 
 
 class Problem(UnseenError):
@@ -66,24 +68,30 @@ def too_slow(seconds: float) -> Problem:
 
 def described(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
     """Status, JSON and headers for an error; one that nobody foresaw says nothing about its insides."""
-    error = _translated(error)
     status, code = _status_and_code(error)
-    known = isinstance(error, UnseenError)
-    message = str(error) if known else "something went wrong inside the server; its log says what"
-    details: dict[str, Any] = {"code": code, "message": message, **_details(error)}
+    details: dict[str, Any] = {"code": code, "message": _message(error), **_details(error)}
     return status, {"error": details}, error.headers if isinstance(error, Problem) else {}
 
 
-def _translated(error: Exception) -> Exception:
-    """Errors of the framework in our shape."""
-    if not isinstance(error, HTTPException):
-        return error
-    known = {
-        404: ("not_found", "there is nothing at this address; /openapi.json lists what there is"),
-        405: ("method_not_allowed", "this address does not take that method; /openapi.json lists what it takes"),
-    }
-    code, message = known.get(error.status_code, ("bad_request", str(error.detail)))
-    return Problem(error.status_code, code, message, headers=dict(error.headers or {}))
+def _message(error: Exception) -> str:
+    """What a client is told: nothing about files of the server."""
+    match error:
+        case DatabaseError(path=None):
+            return without_files(error.problem)
+        case DatabaseError():
+            return f"the database: {without_files(error.problem)}"
+        case GraphError():
+            return error.problem if error.path is None else without_files(error.problem)
+        case DatasetError():
+            return without_files(error.problem)
+        case UnseenError():
+            return str(error)
+    return "something went wrong inside the server; its log says what"
+
+
+def without_files(text: str) -> str:
+    """A text in which no path of a file is named."""
+    return _FILE.sub("(a file)", text)
 
 
 def as_bytes(body: dict[str, Any]) -> bytes:
