@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
 from unseen.graph.prefixes import PLAIN_NAMESPACE, WELL_KNOWN
-from unseen.logic.sparql.grammar import TooSlow, Unparsed, parse_tree
+from unseen.logic.sparql.grammar import Unparsed, parse_tree
 from unseen.logic.sparql.meaning import query_of
 from unseen.logic.sparql.reader import read_select
 from unseen.logic.sparql.words import checked_tokens, plain_text
@@ -63,8 +63,6 @@ def _parse_tree(text: str, tokens: list[Token]) -> Any:
         return parse_tree(text)
     except Unparsed as error:
         raise _syntax_error(text, tokens, error.position) from None
-    except TooSlow:
-        raise QueryRefused("it takes too long to parse: nest less, or put some patterns into { }") from None
     except RecursionError:
         raise QueryRefused("it has too many patterns in one group for the parser: put some into { }") from None
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # a literal that rdflib cannot handle
