@@ -50,9 +50,9 @@ class Client:
     def __init__(self, url: str, *, api_key: str | None = None, timeout: float = 60.0) -> None:
         self.url, self._timeout = url.rstrip("/"), timeout
         self._scheme, self._host, self._port, self._base = _parts(url)
-        if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
-            raise ServerError("a key is made of printable ASCII characters")
-        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        if api_key is not None and not api_key.isprintable():
+            raise ServerError("a key is made of printable characters")
+        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}".encode()}
         self._local = local()
 
     def __enter__(self) -> Self:

@@ -38,6 +38,12 @@ def serve(
     time_limit: Annotated[float, typer.Option(help="Seconds for one query or question.", min=0.1)] = 30.0,
     max_waiting: Annotated[int, typer.Option(help="Requests that may wait; more get 503.", min=1)] = 256,
     max_batch: Annotated[int, typer.Option(help="Questions in one call of the model; 1: no batching.", min=1)] = 64,
+    max_connections: Annotated[
+        int | None,
+        typer.Option(
+            help="Open connections; half of the open files, at most 1000, if not given.", show_default=False, min=1
+        ),
+    ] = None,
     max_body: Annotated[int, typer.Option(help="Largest graph to be loaded, in megabytes.", min=1)] = 64,
     cors_origin: Annotated[
         list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
@@ -66,12 +72,13 @@ def serve(
     try:
         from unseen.server import run
         from unseen.server.keys import Keys, read_keys
-        from unseen.server.settings import Limits, ServerSettings
+        from unseen.server.settings import ConnectionLimits, Limits, ServerSettings
     except ImportError as error:
         raise MissingExtra("the server", "server", str(error.name)) from None
     limits = Limits(body_bytes=max_body << 20, seconds=time_limit, waiting=max_waiting, batch=max_batch)
     keys = Keys() if api_key_file is None else read_keys(api_key_file)
-    settings = ServerSettings(host, port, model, keys, tuple(cors_origin or ()), limits)
+    connections = ConnectionLimits(max_connections)
+    settings = ServerSettings(host, port, model, keys, tuple(cors_origin or ()), limits, connections)
     with ExitStack() as stack:
         database = _database(sources, stack)
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))

@@ -122,13 +122,16 @@ class HttpConnection(HttpToolsProtocol):
                 self._refuse(Problem(431, "too_large", f"a trailer is longer than {MOST_FRAME_BYTES:,} bytes"))
 
     def _check_head(self) -> None:
+        """Refuse address and headers that are too long, or too many, as soon as they are."""
+        fields, path = self.headers or [], getattr(self, "url", b"").partition(b"?")[0]
         if self._head_bytes > MOST_HEAD_BYTES:
             message = f"address and headers are longer than {MOST_HEAD_BYTES:,} bytes; send a query in the body"
             self._refuse(Problem(431, "too_large", message))
-        elif self._head_bytes - len(getattr(self, "url", b"")) > MOST_HEADER_BYTES + len(b"DELETE  HTTP/1.1\r\n"):
-            self._refuse(Problem(431, "too_large", f"the headers are longer than {MOST_HEADER_BYTES:,} bytes"))
-        elif self.headers is not None and len(self.headers) > MOST_HEADERS:
-            self._refuse(Problem(431, "too_large", f"there are more than {MOST_HEADERS} headers"))
+        elif len(path) > MOST_PATH_BYTES:
+            self._refuse(Problem(431, "too_large", f"the path is longer than {MOST_PATH_BYTES:,} bytes"))
+        elif len(fields) > MOST_HEADERS or sum(map(_length, fields)) > MOST_HEADER_BYTES:
+            message = f"there are more than {MOST_HEADERS} headers, or they are longer than {MOST_HEADER_BYTES:,} bytes"
+            self._refuse(Problem(431, "too_large", message))
 
     def on_message_begin(self) -> None:
         """A request starts."""
@@ -144,8 +147,8 @@ class HttpConnection(HttpToolsProtocol):
         is_chunked = any(name == b"transfer-encoding" for name, _ in self.headers)
         self._body_left = None if is_chunked else int(lengths[0]) if lengths else 0
         self._frame_bytes = 0
-        if len(self.url.partition(b"?")[0]) > MOST_PATH_BYTES:
-            self._refuse(Problem(431, "too_large", f"the path is longer than {MOST_PATH_BYTES:,} bytes"))
+        self._check_head()
+        if self.transport.is_closing():
             return
         super().on_headers_complete()
         self.headers = []  # trailers would be added to those that the request is judged by
@@ -241,7 +244,7 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.abort()
 
     def _give_up_head(self) -> None:
-        if self._head_bytes:
+        if self._taken:
             self._refuse(Problem(408, "slow_head", "address and headers took too long to arrive"))
         else:
             self.transport.close()
@@ -271,6 +274,10 @@ class HttpConnection(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.transport.close()
+
+
+def _length(field: tuple[bytes, bytes]) -> int:
+    return len(field[0]) + len(field[1])
 
 
 class _Flow(FlowControl):
