@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from unseen.server.connection_watch import ConnectionWatch
 
-MOST_HEAD_BYTES = 4 << 20
-"""Address and headers together: a query of a megabyte fits, whatever signs it has."""
+MOST_ADDRESS_BYTES = (64 << 10) - 1
+"""As much as httptools takes apart; longer queries go into a body."""
 MOST_HEADER_BYTES = 64 << 10
 MOST_HEADERS = 200
 MOST_PATH_BYTES = 4 << 10
@@ -33,6 +33,7 @@ MOST_FRAME_BYTES = 64 << 10
 """What may come between two pieces of a chunked body, or after the last one."""
 LEAST_PROGRESS = 16 << 10
 """Bytes that a client has to read in the time that it has for some."""
+_TOO_MANY = f"there are more than {MOST_HEADERS} headers, or they are longer than {MOST_HEADER_BYTES:,} bytes"
 _END = b"\r\n\r\n"
 
 
@@ -123,15 +124,19 @@ class HttpConnection(HttpToolsProtocol):
 
     def _check_head(self) -> None:
         """Refuse address and headers that are too long, or too many, as soon as they are."""
-        fields, path = self.headers or [], getattr(self, "url", b"").partition(b"?")[0]
-        if self._head_bytes > MOST_HEAD_BYTES:
-            message = f"address and headers are longer than {MOST_HEAD_BYTES:,} bytes; send a query in the body"
+        fields, address = self.headers or [], getattr(self, "url", b"")
+        if len(address) > MOST_ADDRESS_BYTES:
+            message = f"the address is longer than {MOST_ADDRESS_BYTES:,} bytes; send a query in the body"
             self._refuse(Problem(431, "too_large", message))
-        elif len(path) > MOST_PATH_BYTES:
+        elif len(address.partition(b"?")[0]) > MOST_PATH_BYTES:
             self._refuse(Problem(431, "too_large", f"the path is longer than {MOST_PATH_BYTES:,} bytes"))
-        elif len(fields) > MOST_HEADERS or sum(map(_length, fields)) > MOST_HEADER_BYTES:
-            message = f"there are more than {MOST_HEADERS} headers, or they are longer than {MOST_HEADER_BYTES:,} bytes"
-            self._refuse(Problem(431, "too_large", message))
+        elif len(fields) > MOST_HEADERS or self._length_of(fields) > MOST_HEADER_BYTES:
+            self._refuse(Problem(431, "too_large", _TOO_MANY))
+
+    def _length_of(self, fields: list[tuple[bytes, bytes]]) -> int:
+        """The length of the headers; of one that has not ended yet only what came in earlier pieces is known."""
+        ended = sum(len(name) + len(value) for name, value in fields)
+        return max(ended, self._head_bytes - MOST_ADDRESS_BYTES)
 
     def on_message_begin(self) -> None:
         """A request starts."""
@@ -274,10 +279,6 @@ class HttpConnection(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.transport.close()
-
-
-def _length(field: tuple[bytes, bytes]) -> int:
-    return len(field[0]) + len(field[1])
 
 
 class _Flow(FlowControl):
