@@ -15,6 +15,7 @@ UnseenError                      anything the user can do something about: one l
 ├── DatabaseError                a database could not be opened, read or written
 │   ├── DatabaseInUse            another process has it open
 │   └── DiskFull                 there is no space to write
+├── Stopped                      work that was told to end before it was done
 ├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
 └── MissingExtra                 a feature whose optional packages are not installed
@@ -89,6 +90,13 @@ class DiskFull(DatabaseError):
 
     def __init__(self, path: str | Path) -> None:
         super().__init__("the disk is full; nothing was changed. Make room and try again", path=path)
+
+
+class Stopped(UnseenError):
+    """Work that was told to end before it was done."""
+
+    def __init__(self) -> None:
+        super().__init__("it was stopped before it was done")
 
 
 class ServerError(UnseenError):
