@@ -1,7 +1,7 @@
 """Stopping work that nobody waits for any more.
 
-Long work calls `check_stop()` between its steps: relation steps, layers of a network, blocks of rows. Whoever starts the
-work may say when it has to end, for this thread and this block only:
+Long work calls `check_stop()` between its steps: relation steps, layers of a network, blocks of rows. Whoever starts
+the work may say when it has to end, for this thread and this block only:
 
     with stop_when(lambda: time.monotonic() > deadline):
         answers = ask_all(graph, questions, method, name)       raises Stopped at the next step after the deadline

@@ -28,6 +28,7 @@ _REASONS = {
     408: "The body took too long to arrive.",
     413: "The request is too large.",
     415: "The body has another type than those allowed.",
+    422: "The question would take longer than the time limit; to send it again does not help.",
     503: "Too many requests are waiting; Retry-After says when to come back.",
     504: "The time limit has passed.",
     507: "The disk is full; nothing was changed.",
@@ -100,13 +101,13 @@ _NOTHING = {204: {"description": "Done, and on disk."}}
 QUERY_GET: Description = {
     "tags": ["SPARQL"],
     "summary": "Query, by address",
-    "responses": {200: _results(), **_errors(*_READING, 406)},
+    "responses": {200: _results(), **_errors(*_READING, 406, 422)},
     "openapi_extra": {"parameters": [_QUERY, *_INFER, *_GRAPH_URIS]},
 }
 QUERY_POST: Description = {
     "tags": ["SPARQL"],
     "summary": "Query, by body",
-    "responses": {200: _results(), **_errors(*_READING, 406, 408, 413, 415)},
+    "responses": {200: _results(), **_errors(*_READING, 406, 408, 413, 415, 422)},
     "openapi_extra": {"parameters": [*_INFER, *_GRAPH_URIS], "requestBody": _form("query", _PREDICTED)},
 }
 UPDATE: Description = {
@@ -145,7 +146,7 @@ ASK: Description = {
     "summary": "Ask a question",
     "responses": {
         200: {"model": AnswersModel, "description": "The answers."},
-        **_errors(*_READING, 408, 413, 415),
+        **_errors(*_READING, 408, 413, 415, 422),
     },
     "openapi_extra": {
         "requestBody": _json_body(

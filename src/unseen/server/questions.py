@@ -33,7 +33,8 @@ def routes(service: Service) -> APIRouter:
     async def ask(request: Request) -> JSONResponse:
         """Answer a question: what the graph says (known), then what it implies (predicted)."""
         asked = _checked(AskRequest, await json_of(request, service.limits.query_bytes))
-        answers = await service.ask(Asked(asked.question, asked.top, asked.explain, asked.predicted_only, asked.exact))
+        question = Asked(asked.question, asked.top, asked.explain, asked.predicted_only, asked.exact)
+        answers = await service.ask(question, service.caller_of(request))
         if len(answers) <= FEW and not asked.explain:  # quicker than to hand it to a thread
             return JSONResponse(answers.as_json())
         return await service.help(lambda: JSONResponse(answers.as_json()))
