@@ -18,9 +18,8 @@ import random
 import time
 from urllib.parse import urlsplit
 
-from server_load import answer_with_headers, post, processor_seconds, served
-
 import unseen
+from server_load import answer_with_headers, post, processor_seconds, served
 
 
 def two_hops(path: str, count: int, seed: int) -> list[str]:
@@ -31,7 +30,7 @@ def two_hops(path: str, count: int, seed: int) -> list[str]:
     while len(texts) < count:
         first = chance.randrange(graph.num_triples)
         middle = int(graph.tails[first])
-        onward = [edge for edge in (graph.heads == middle).nonzero()[0].tolist()][:50]
+        onward = (graph.heads == middle).nonzero()[0].tolist()[:50]
         if onward:
             names = (
                 name(int(graph.heads[first])),
@@ -51,7 +50,13 @@ async def asked(url: str, question: str) -> dict[str, object]:
     status, headers, body = await answer_with_headers(reader)
     writer.close()
     again = int(headers.get("retry-after", 0))
-    return {"question": question, "status": status, "seconds": time.perf_counter() - began, "again": again, "body": body}
+    return {
+        "question": question,
+        "status": status,
+        "seconds": time.perf_counter() - began,
+        "again": again,
+        "body": body,
+    }
 
 
 async def health(url: str, times: list[float]) -> None:

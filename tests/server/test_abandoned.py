@@ -48,7 +48,7 @@ class Steps:
 
 
 def made(model: Steps, bounds: Bounds | None = None, **more: Any) -> Batcher[float, float]:
-    return Batcher(model, bounds or Bounds(), cost_of=lambda seconds: Cost(seconds), **more)
+    return Batcher(model, bounds or Bounds(), cost_of=Cost, **more)
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -180,6 +180,30 @@ def test_a_refusal_comes_at_once_while_the_model_is_busy() -> None:
     run(body)
 
 
+def test_before_the_model_is_measured_few_may_wait_and_none_is_refused_for_good() -> None:
+    async def body() -> None:
+        model, measured = Steps(), threading.Event()
+        model.free.set()
+        batcher = made(model, measure=lambda: assert_(measured.wait(20)))
+        batcher.start()
+        first = asyncio.create_task(batcher.submit(1000.0))
+        await until(lambda: batcher.waiting == 1)
+        with pytest.raises(Problem) as caught:
+            await batcher.submit(1000.0)
+        assert caught.value.code == "busy"
+        measured.set()
+        with pytest.raises(Problem) as caught:
+            await first
+        assert (caught.value.code, model.batches) == ("too_costly", [])
+        await batcher.stop()
+
+    run(body)
+
+
+def assert_(condition: bool) -> None:
+    assert condition
+
+
 def test_quick_questions_pass_a_long_one_which_then_goes_on() -> None:
     async def body() -> None:
         model = Steps()
@@ -304,15 +328,15 @@ def test_health_is_answered_while_a_long_question_runs(
 def test_a_question_that_would_take_too_long_is_refused_with_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("unseen.server.pace.FIXED", 10**6)  # a second for a step, whatever is measured
+    monkeypatch.setattr("unseen.server.pace.FIXED", 250_000)  # a second for a step, whatever is measured
     monkeypatch.setattr("unseen.server.pace.Pace.note", lambda *_: None)
     with running(tmp_path / "x.db", FAMILY) as server:
         wide = " | ".join([QUESTION, *(f"likes(x, n{number})" for number in range(40))])
+        wait_until(lambda: server.ask(QUESTION).status == 200)  # measured
         reply = server.ask(wide)
         assert (reply.status, reply.error["code"]) == (422, "too_costly")
         assert "about 41 seconds, more than the 30" in reply.error["message"]
         assert "retry-after" not in reply.headers
-        assert server.ask(QUESTION).status == 200
         assert server.ask(wide, exact=True).error["code"] == "unknown_entity"
 
 

@@ -50,10 +50,10 @@ def test_a_question_that_alone_takes_too_long_is_refused_for_good() -> None:
 def test_what_cannot_be_answered_in_time_is_refused_at_once_with_the_time_to_come_back() -> None:
     queue = backlog()
     problem = refused(queue, 5.0, "a", running=29.0)
-    assert (problem.status, problem.headers) == (503, {"Retry-After": "4"})
-    assert "4 seconds" in str(problem)
+    assert (problem.status, problem.headers) == (503, {"Retry-After": "9"})
+    assert "9 seconds" in str(problem)
     assert not queue.waiting
-    assert admitted(queue, 5.0, "a", now=4.0, running=25.0)
+    assert admitted(queue, 5.0, "a", now=9.0, running=20.0)
 
 
 def test_a_client_may_not_take_more_room_than_there_is_left() -> None:

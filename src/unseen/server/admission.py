@@ -16,7 +16,8 @@ Nothing here waits or runs: times are arguments.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from bisect import insort
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from unseen.server.problems import Problem
 
 Item = TypeVar("Item")
+MARGIN = 1.25
+"""How much longer than estimated what comes before a question may take."""
 LONGEST_RETRY = 10
 """In time limits: the longest time that a refused client is sent away for."""
 MOST_REMEMBERED = 1024
@@ -70,11 +73,12 @@ class Ticket(Generic[Item]):
     item: Item
     client: str
     deadline: float
-    tag: float = field(default=0.0)
+    cost: Cost
+    tag: float
 
 
 class Backlog(Generic[Item]):
-    """The questions that wait; `cost_of` is asked anew each time, since estimates get better."""
+    """The questions that wait; `cost_of` says what one will take, as far as is known now."""
 
     def __init__(self, cost_of: Callable[[Item], Cost], bounds: Bounds) -> None:
         self.cost_of, self.bounds = cost_of, bounds
@@ -84,23 +88,34 @@ class Backlog(Generic[Item]):
         self._last_tags: dict[tuple[str, bool], float] = {}
         self._sent_away: list[tuple[float, str, float]] = []
 
-    def seconds_of(self, ticket: Ticket[Item]) -> float:
-        """The estimate of one question."""
-        return self.cost_of(ticket.item).seconds
+    @property
+    def seconds(self) -> float:
+        """What all that wait will take."""
+        return sum(ticket.cost.seconds for ticket in self.waiting)
+
+    def refresh(self, now: float) -> list[Ticket[Item]]:
+        """Estimate anew what waits: more is known after each call; those that would be late are taken out."""
+        for ticket in self.waiting:
+            ticket.cost = self.cost_of(ticket.item)
+        late = [ticket for ticket in self.waiting if now + ticket.cost.seconds > ticket.deadline]
+        if late:
+            self.waiting = [ticket for ticket in self.waiting if ticket not in late]
+        return late
 
     def admit(self, item: Item, client: str, now: float, running: float = 0.0) -> Ticket[Item]:
         """Take a question while the model is busy for `running` more seconds, or refuse it."""
-        own = self.cost_of(item).seconds
+        cost = self.cost_of(item)
+        own = cost.seconds
         if own > self.bounds.seconds:
             raise too_costly(own, self.bounds.seconds)
         key = (client, own <= self.bounds.quick)
         tag = max(self._served, self._last_tags.get(key, 0.0)) + own
-        ticket = Ticket(item, client, now + self.bounds.seconds, tag)
-        excess = self._excess(ticket, own, now, running)
+        ticket = Ticket(item, client, now + self.bounds.seconds, cost, tag)
+        excess = self._excess(ticket, now, running)
         if excess > 0:
             raise self.refusal(client, own, now, excess)
         self._remember(key, tag)
-        self._put(ticket)
+        insort(self.waiting, ticket, key=attrgetter("tag"))
         return ticket
 
     def leave(self, ticket: Ticket[Item]) -> None:
@@ -113,7 +128,7 @@ class Backlog(Generic[Item]):
         taken: list[Ticket[Item]] = []
         seconds, cells = 0.0, 0
         for ticket in self.waiting:
-            cost = self.cost_of(ticket.item)
+            cost = ticket.cost
             if quick and cost.seconds > self.bounds.quick:
                 continue
             seconds, cells = seconds + cost.seconds, cells + cost.cells
@@ -130,6 +145,11 @@ class Backlog(Generic[Item]):
             self._last_tags.clear()
         return taken
 
+    def too_late(self, ticket: Ticket[Item], now: float, running: float) -> Problem:
+        """Why a question that was taken cannot be answered after all."""
+        own, limit = ticket.cost.seconds, self.bounds.seconds
+        return too_costly(own, limit) if own > limit else self.refusal(ticket.client, own, now, running + self.seconds)
+
     def refusal(self, client: str, own: float, now: float, seconds: float) -> Problem:
         """Why a question is refused, and when to come again: after those of its client that were told so before."""
         self._sent_away = [one for one in self._sent_away if one[0] > now][-MOST_REMEMBERED:]
@@ -138,35 +158,29 @@ class Backlog(Generic[Item]):
         self._sent_away.append((now + after, client, own))
         return busy(max(1, math.ceil(after)))
 
-    def _excess(self, ticket: Ticket[Item], own: float, now: float, running: float) -> float:
+    def _excess(self, ticket: Ticket[Item], now: float, running: float) -> float:
         """For how many seconds a question cannot be taken; none if it can."""
         if len(self.waiting) >= self.bounds.waiting:
             return 0.5
-        costs = [self.seconds_of(other) for other in self.waiting]
-        finish, late = running, 0.0
-        for other, cost in zip(self.waiting, costs, strict=True):
-            finish += cost
-            if other.tag > ticket.tag:
+        own, finish, ahead, late = ticket.cost.seconds, running, running, 0.0
+        for other in self.waiting:
+            finish += other.cost.seconds
+            if other.tag <= ticket.tag:
+                ahead = finish
+            else:
                 late = max(late, now + finish + own - other.deadline)
-        ahead = sum(cost for other, cost in zip(self.waiting, costs, strict=True) if other.tag <= ticket.tag)
-        too_late = running + ahead + own - self.bounds.seconds
-        return max(late, too_late, self._over_share(ticket, own, costs, running))
+        too_late = ahead - (self.bounds.seconds - own) / MARGIN
+        return max(late, too_late, self._over_share(ticket, self.bounds.seconds - finish))
 
-    def _over_share(self, ticket: Ticket[Item], own: float, costs: list[float], running: float) -> float:
-        """By how many seconds a client that has questions waiting would leave less room than it takes."""
-        is_quick = own <= self.bounds.quick
+    def _over_share(self, ticket: Ticket[Item], room: float) -> float:
+        """By how many seconds a client that has questions waiting would take more than the room that is left."""
+        quick, own = self.bounds.quick, ticket.cost.seconds
         mine = sum(
-            cost
-            for other, cost in zip(self.waiting, costs, strict=True)
-            if other.client == ticket.client and (cost <= self.bounds.quick) == is_quick
+            other.cost.seconds
+            for other in self.waiting
+            if other.client == ticket.client and (other.cost.seconds <= quick) == (own <= quick)
         )
-        room = self.bounds.seconds - running - sum(costs)
         return mine + own - room if mine else 0.0
-
-    def _put(self, ticket: Ticket[Item]) -> None:
-        """Into its place; equal tags in the order of arrival."""
-        self.waiting.append(ticket)
-        self.waiting.sort(key=attrgetter("tag"))
 
     def _remember(self, key: tuple[str, bool], tag: float) -> None:
         self._last_tags.pop(key, None)

@@ -96,13 +96,14 @@ class Batcher(Generic[Item, Result]):
         self.counts: Counter[str] = Counter()
         self.seconds = {"estimated": 0.0, "actual": 0.0}
         """Of all batches that were answered to the end."""
-        self._backlog: Backlog[_Asked[Item, Result]] = Backlog(lambda asked: cost_of(asked.item), bounds)
+        self._cost_of = cost_of
+        self._backlog: Backlog[_Asked[Item, Result]] = Backlog(self._cost, bounds)
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"{THREADS}model")
         self._arrived = asyncio.Event()
         self._call: _Call[Item, Result] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._stopped = self._in_doubt = self._has_quick = False
+        self._stopped = self._in_doubt = self._has_quick = self._is_measured = False
         self._measured = -MEASURED_AGAIN
 
     def start(self) -> None:
@@ -118,7 +119,7 @@ class Batcher(Generic[Item, Result]):
     def backlog_seconds(self) -> float:
         """How long the model is busy with what was taken, by estimate."""
         with self._lock:
-            return self._busy(time.monotonic()) + sum(map(self._backlog.seconds_of, self._backlog.waiting))
+            return self._busy(time.monotonic()) + self._backlog.seconds
 
     async def submit(self, item: Item, caller: Caller = ANYONE) -> Result:
         """The result for one item, computed together with others."""
@@ -151,7 +152,7 @@ class Batcher(Generic[Item, Result]):
         try:
             with self._lock:
                 ticket = self._backlog.admit(asked, client, now, self._busy(now))
-                self._has_quick |= self._backlog.seconds_of(ticket) <= self.bounds.quick
+                self._has_quick |= ticket.cost.seconds <= self.bounds.quick
         except Problem as problem:
             self.counts[problem.code] += 1
             if problem.code == "too_costly":
@@ -159,6 +160,11 @@ class Batcher(Generic[Item, Result]):
                 self._arrived.set()
             raise
         return ticket
+
+    def _cost(self, asked: _Asked[Item, Result]) -> Cost:
+        """The cost of a question; before anything is measured none is too much, and few may wait."""
+        cost, half = self._cost_of(asked.item), self.bounds.seconds / 2
+        return cost if self._is_measured or cost.seconds <= half else cost._replace(seconds=half)
 
     def _busy(self, now: float) -> float:
         """Seconds until the model is free, by estimate."""
@@ -184,7 +190,7 @@ class Batcher(Generic[Item, Result]):
         """How long to wait: until it can no longer be answered in time, or, if it is being answered, to the end."""
         until = ticket.deadline
         if ticket in self._backlog.waiting:
-            until -= self._backlog.seconds_of(ticket)
+            until -= ticket.cost.seconds
         return max(0.0, until - time.monotonic())
 
     def _check_worth_waiting(self, ticket: Ticket[_Asked[Item, Result]], *, is_gone: bool) -> None:
@@ -194,11 +200,16 @@ class Batcher(Generic[Item, Result]):
         if self._patience(ticket) > 0:
             return
         if ticket in self._backlog.waiting:
-            self.counts["turned_away"] += 1
-            own = self._backlog.seconds_of(ticket)
-            raise self._backlog.refusal(ticket.client, own, time.monotonic(), self.backlog_seconds)
+            raise self._turned_away(ticket)
         self.counts["time_limit"] += 1
         raise too_slow(self.bounds.seconds)
+
+    def _turned_away(self, ticket: Ticket[_Asked[Item, Result]]) -> Problem:
+        """Told to a question that has waited in vain, because others took longer than estimated."""
+        self.counts["turned_away"] += 1
+        now = time.monotonic()
+        with self._lock:
+            return self._backlog.too_late(ticket, now, self._busy(now))
 
     def _leave(self, ticket: Ticket[_Asked[Item, Result]]) -> None:
         """Nobody waits for a question any more: it is answered, or given up."""
@@ -212,9 +223,7 @@ class Batcher(Generic[Item, Result]):
     async def _work(self) -> None:
         await self._measure_now()
         while True:
-            with self._lock:
-                batch = self._backlog.take()
-                self._has_quick = bool(self._backlog.waiting)
+            batch = self._next_batch()
             if batch:
                 await self._run(batch)
             elif self._stopped:
@@ -224,6 +233,16 @@ class Batcher(Generic[Item, Result]):
             else:
                 self._arrived.clear()
                 await self._arrived.wait()
+
+    def _next_batch(self) -> _Taken[Item, Result]:
+        with self._lock:
+            late = self._backlog.refresh(time.monotonic())
+            batch = self._backlog.take()
+            self._has_quick = bool(self._backlog.waiting)
+        for ticket in late:
+            if not ticket.item.future.done():
+                ticket.item.future.set_exception(self._turned_away(ticket))
+        return batch
 
     async def _measure_now(self, unless: Callable[[], bool] = lambda: False) -> None:
         """Find out how long the model takes, unless the server stops or something comes in between."""
@@ -243,11 +262,10 @@ class Batcher(Generic[Item, Result]):
             pass
         except Exception as error:  # noqa: BLE001 - what is wrong with the model its questions will say
             log.error(json.dumps({"event": "error", "error": repr(error)[:500]}), exc_info=error)
-        self._call, self._in_doubt, self._measured = None, False, time.monotonic()
+        self._call, self._in_doubt, self._measured, self._is_measured = None, False, time.monotonic(), True
 
     async def _run(self, batch: _Taken[Item, Result]) -> None:
-        estimate = sum(map(self._backlog.seconds_of, batch))
-        call = self._call = _Call(batch, estimate, time.monotonic())
+        call = self._call = _Call(batch, _seconds(batch), time.monotonic())
         self._noted(len(batch))
         loop = asyncio.get_running_loop()
         check = partial(self._check, call, loop)
@@ -289,7 +307,7 @@ class Batcher(Generic[Item, Result]):
             self._has_quick = bool(batch and self._backlog.waiting)
         if not batch:
             return
-        quick = _Call(batch, sum(map(self._backlog.seconds_of, batch)), began)
+        quick = _Call(batch, _seconds(batch), began)
         results = self._answered_within(batch, partial(self._check, quick, None))
         call.was_interrupted(time.monotonic() - began)
         loop.call_soon_threadsafe(self._deliver, quick, results)
@@ -309,3 +327,7 @@ class Batcher(Generic[Item, Result]):
             if len(items) == 1:
                 return [error]
             return [result for item in items for result in self._answered([item])]
+
+
+def _seconds(batch: Sequence[Ticket[Any]]) -> float:
+    return sum(ticket.cost.seconds for ticket in batch)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
 
-GUESS = 1e-6
-"""Seconds for a unit before anything is measured: a network on two cores."""
+GUESS = 4e-6
+"""Seconds for a unit before anything is measured: a network on two cores that have other work too."""
 FIXED = 10_000
 """Units of a step on the smallest graph."""
 KEPT = 0.8
