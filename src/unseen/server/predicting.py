@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from unseen.api import Method, ask_all, check_memory, is_sparql, lookup_for, ope
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, Project
-from unseen.logic.text import LONGEST_REMEMBERED
+from unseen.logic.text import LONGEST_REMEMBERED, parse_formula
 from unseen.server.admission import Bounds, Cost
 from unseen.server.pace import Pace, units_of
 
@@ -92,13 +92,14 @@ class Predictor:
 
     def plan(self, asked: Asked) -> Planned:
         """A question, parsed; one that is too large is an error."""
-        graph = self.database.graph if is_sparql(asked.text) else self._graph  # whose prefixes only SPARQL knows
-        query, limit = parse(asked.text, graph)
-        if query.size > MOST_PARTS:
-            raise QueryRefused(f"it has more than {MOST_PARTS:,} parts, counted along every way through it")
-        steps, entities = steps_of(query), self._graph.num_entities
-        most = Bounds.batch_cells // max(1, entities)
+        if asked.is_short:
+            query, steps, limit = *_short(asked.text), None
+        else:
+            query, limit = parse(asked.text, self.database.graph)
+            steps = steps_of(query)
+        most = Bounds.batch_cells // max(1, self._graph.num_entities)
         if steps > most:
+            entities = self._graph.num_entities
             raise QueryRefused(f"it takes {steps:,} relation steps; on {entities:,} entities one may take {most:,}")
         return Planned(asked, query, limit, steps)
 
@@ -171,8 +172,17 @@ class Predictor:
             note(units_of(graph, steps), seconds)
 
 
+@lru_cache(maxsize=2048)
+def _short(text: str) -> tuple[Query, int]:
+    """A short formula and its relation steps; found again as long as not too many others come between."""
+    query = parse_formula(text)
+    return query, steps_of(query)
+
+
 def steps_of(query: Query) -> int:
-    """Relation steps of a query; a sub-query that stands in several places is taken once."""
+    """Relation steps of a query; a sub-query that stands in several places is taken once. Giant ones are an error."""
+    if query.size > MOST_PARTS:
+        raise QueryRefused(f"it has more than {MOST_PARTS:,} parts, counted along every way through it")
     seen: set[int] = set()
 
     def steps(node: Query) -> int:
