@@ -89,9 +89,14 @@ class Batcher(Generic[Item, Result]):
         *,
         cost_of: Callable[[Item], Cost] = lambda _: Cost(0.0),
         measure: Callable[[], None] = lambda: None,
+        measuring: Callable[[], float] = lambda: 0.0,
         noted: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """`measure` finds out how long the model takes; it runs before anything else, and again when in doubt."""
+        """`measure` finds out how long the model takes; it runs before anything else, and again when in doubt.
+
+        `measuring` says how many seconds that will take, by estimate.
+        """
+        self._measuring = measuring
         self._answer, self._measure, self._noted, self.bounds = answer, measure, noted, bounds
         self.counts: Counter[str] = Counter()
         self.seconds = {"estimated": 0.0, "actual": 0.0}
@@ -108,6 +113,7 @@ class Batcher(Generic[Item, Result]):
 
     def start(self) -> None:
         """Begin to answer."""
+        self._call = _Call([], self._measuring(), time.monotonic())
         self._task = asyncio.create_task(self._work())
 
     @property
@@ -255,7 +261,7 @@ class Batcher(Generic[Item, Result]):
             with checked_by(check):
                 self._measure()
 
-        self._call = _Call([], 0.0, time.monotonic())
+        self._call = _Call([], self._measuring(), time.monotonic())
         try:
             await asyncio.get_running_loop().run_in_executor(self._thread, measure)
         except Stopped:

@@ -34,6 +34,8 @@ MOST_PARTS = 8192
 """Most parts (names, relation steps, operators) of one question, counted along every way through it."""
 MOST_TRIED = 20
 """Relations that are tried to find one that the model knows."""
+MEASURING = 4
+"""Relation steps that measuring costs, with all that comes before the first one."""
 PREPARING = 1
 """Relation steps that a graph costs which the method has not met: a network sorts its edges anew."""
 EXACT_GUESS = 1e-8
@@ -118,6 +120,10 @@ class Predictor:
                 self._graph, self._version = graph, version
                 self._measured(graph, [_Bound(question, 1)], exact=self.method is None)
                 return
+
+    def measuring(self) -> float:
+        """How many seconds `measure` will take, by estimate."""
+        return units_of(self._graph, MEASURING) * self._paces[self.method is None].seconds
 
     def answer_all(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
         """Answers or an error for each question, by one call of the method; equal questions are answered once."""

@@ -41,6 +41,7 @@ class Service:
             Bounds(self.limits.seconds, self.limits.waiting, self.limits.batch, self.limits.batch_seconds),
             cost_of=self.predictor.cost_of,
             measure=self.predictor.measure,
+            measuring=self.predictor.measuring,
             noted=self.metrics.batches.observe,
         )
         self.metrics.predictions = self.batcher
