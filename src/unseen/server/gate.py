@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from starlette.requests import Request
 
+from unseen.server.keys import holder_of
 from unseen.server.outgoing import Outgoing, respond
 from unseen.server.problems import Problem, as_bytes, bad_request, described
 from unseen.server.settings import is_loopback
@@ -71,7 +72,7 @@ class Gate:
             if self._is_preflight(scope["method"], headers):
                 await respond(out.send, 200, b"", _PREFLIGHT)
                 return
-            who = self._check_key(headers, route)
+            who = self._check_key(scope, headers, route)
             if route is None:
                 raise self.table.missing(scope["path"])
             response = await route.answer(Request(scope, receive))
@@ -93,8 +94,8 @@ class Gate:
         asks = method == "OPTIONS" and b"access-control-request-method" in headers
         return asks and headers.get(b"origin") in self._origins
 
-    def _check_key(self, headers: Headers, route: Route | None) -> str:
-        """What the key of a request allows; an error if that is not enough for its route."""
+    def _check_key(self, scope: Scope, headers: Headers, route: Route | None) -> str:
+        """What the key of a request allows; an error if that is not enough. Notes in the scope who holds the key."""
         if not self.settings.keys or (route is not None and route.right == "open"):
             return "-"
         key = _key_in(headers)
@@ -107,6 +108,7 @@ class Gate:
             raise Problem(401, "wrong_key", "this key is not known", headers=challenge)
         if route is not None and right != "write" and route.right != "read":
             raise Problem(403, "read_only_key", "this key may read, not write")
+        scope["unseen.holder"] = holder_of(key)
         return right
 
     def _note(self, scope: Scope, route: Route | None, status: int, seconds: float, who: str) -> None:

@@ -25,9 +25,13 @@ _REASONS = {
     408: "The body took too long to arrive.",
     413: "The request is too large.",
     415: "The body has another type than those allowed.",
+    422: "The question would take longer than the time limit; to send it again does not help.",
     503: "Too many requests are waiting; Retry-After says when to come back.",
     504: "The time limit has passed.",
     507: "The disk is full; nothing was changed.",
+}
+_RETRY_AFTER = {
+    "Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer", "minimum": 1}}
 }
 _READING = (400, 401, 403, 503, 504)
 _WRITING = (400, 401, 403, 408, 413, 415, 503, 507)
@@ -41,7 +45,12 @@ def _json(name: str, description: str) -> dict[str, Any]:
 
 
 def _errors(*statuses: int) -> dict[str, dict[str, Any]]:
-    return {str(status): _json("Error", _REASONS[status]) for status in sorted(set(statuses))}
+    return {str(status): _error(status) for status in sorted(set(statuses))}
+
+
+def _error(status: int) -> dict[str, Any]:
+    described = _json("Error", _REASONS[status])
+    return described | {"headers": _RETRY_AFTER} if status == 503 else described
 
 
 def _parameter(name: str, description: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -102,13 +111,13 @@ _NOTHING = {"204": {"description": "Done, and on disk."}}
 QUERY_GET: Description = {
     "tags": ["SPARQL"],
     "summary": "Query, by address",
-    "responses": {"200": _results(), **_errors(*_READING, 406)},
+    "responses": {"200": _results(), **_errors(*_READING, 406, 422)},
     "parameters": [_QUERY, *_INFER, *_GRAPH_URIS],
 }
 QUERY_POST: Description = {
     "tags": ["SPARQL"],
     "summary": "Query, by body",
-    "responses": {"200": _results(), **_errors(*_READING, 406, 408, 413, 415)},
+    "responses": {"200": _results(), **_errors(*_READING, 406, 408, 413, 415, 422)},
     "parameters": [*_INFER, *_GRAPH_URIS],
     "requestBody": _form("query", _PREDICTED),
 }
@@ -146,7 +155,7 @@ ASK: Description = {
     "summary": "Ask a question",
     "responses": {
         "200": _json("Answers", "The answers."),
-        **_errors(*_READING, 408, 413, 415),
+        **_errors(*_READING, 408, 413, 415, 422),
     },
     "requestBody": _json_body(
         ASK_REQUEST,

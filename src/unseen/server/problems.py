@@ -21,6 +21,8 @@ from unseen.errors import (
     UnseenError,
 )
 
+CLIENT_CLOSED = 499
+"""What logs commonly say of a request whose client did not wait for the answer."""
 _FILE = re.compile(r"""(?<![\w<:/.%])(?:/|[A-Za-z]:\\)[^\s'"<>,;]+""")
 
 
@@ -42,10 +44,24 @@ def too_large(limit: int) -> Problem:
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", f"the request is larger than {limit:,} bytes")
 
 
-def busy() -> Problem:
-    """Too many requests are waiting."""
-    message = "too many requests are waiting; try again in a second"
-    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "1"})
+def busy(seconds: int = 1) -> Problem:
+    """Too many requests are waiting; there should be room after some seconds."""
+    message = f"too many requests are waiting; try again in {'a second' if seconds == 1 else f'{seconds} seconds'}"
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": str(seconds)})
+
+
+def too_costly(seconds: float, limit: float) -> Problem:
+    """One question would take longer than the time limit, however idle the server is: to try again does not help."""
+    message = (
+        f"this question would take about {seconds:,.0f} seconds, more than the {limit:g} that one may take: ask for "
+        "less, ask for exact answers, or start the server with a larger --time-limit"
+    )
+    return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "too_costly", message)
+
+
+def disconnected() -> Problem:
+    """The client has gone; nobody reads this but the log."""
+    return Problem(CLIENT_CLOSED, "disconnected", "the client went away before its answer was there")
 
 
 def held() -> Problem:

@@ -33,7 +33,7 @@ def routes(service: Service) -> list[Route]:
         """Answer a question: what the graph says (known), then what it implies (predicted)."""
         sent = checked(ASK_REQUEST, await json_of(request, service.limits.query_bytes, service.help))
         asked = Asked(sent.pop("question"), **sent)
-        answers = await service.ask(asked)
+        answers = await service.ask(asked, service.caller_of(request))
         if len(answers) <= FEW and not asked.explain:  # quicker than to hand it to a thread
             return JSONResponse(answers.as_json())
         return await service.help(lambda: JSONResponse(answers.as_json()))

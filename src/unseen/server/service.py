@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from unseen.server.batching import Batcher
+from unseen.server.admission import Bounds
+from unseen.server.batching import ANYONE, Batcher
+from unseen.server.callers import caller_of
 from unseen.server.metrics import Metrics
-from unseen.server.predicting import Asked, Predictor
+from unseen.server.predicting import Asked, Planned, Predictor
 from unseen.server.workers import Workers, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.requests import Request
+
     from unseen.answers import Answers
     from unseen.database import Database
+    from unseen.server.callers import Caller
     from unseen.server.settings import ServerSettings
 
 Result = TypeVar("Result")
@@ -30,12 +36,15 @@ class Service:
         self.metrics = Metrics()
         self.predictor = Predictor(database, settings.model)
         self.started = time.monotonic()
-        self.batcher: Batcher[Asked, Answers] = Batcher(
+        self.batcher: Batcher[Planned, Answers] = Batcher(
             self.predictor.answer_all,
-            most=self.limits.batch,
-            waiting=self.limits.waiting,
+            Bounds(self.limits.seconds, self.limits.waiting, self.limits.batch, self.limits.batch_seconds),
+            cost_of=self.predictor.cost_of,
+            measure=self.predictor.measure,
+            measuring=self.predictor.measuring,
             noted=self.metrics.batches.observe,
         )
+        self.metrics.predictions = self.batcher
         self.readers = Workers("exact", waiting=self.limits.waiting)
         self.helpers = Workers("names", threads=2, waiting=self.limits.waiting)
         self.writer = Workers("write", threads=1, waiting=self.limits.waiting)
@@ -73,9 +82,14 @@ class Service:
         """Run something that writes; it is never given up half-way, and one runs at a time."""
         return await self.writer.run_to_the_end(action, self.limits.seconds)
 
-    async def ask(self, asked: Asked) -> Answers:
+    async def ask(self, asked: Asked, caller: Caller = ANYONE) -> Answers:
         """Answer a question together with others that come at the same time."""
-        return await self.batcher.submit(asked, self.limits.seconds)
+        plan = partial(self.predictor.plan, asked)
+        return await self.batcher.submit(plan() if asked.is_short else await self.help(plan), caller)
+
+    def caller_of(self, request: Request) -> Caller:
+        """Who asks, and whether they still wait."""
+        return caller_of(request)
 
     def gauges(self) -> dict[str, float]:
         """Numbers of this moment."""
@@ -85,6 +99,7 @@ class Service:
             "relations": graph.num_relations,
             "triples": graph.num_triples,
             "questions_waiting": self.batcher.waiting,
+            "questions_waiting_seconds": round(self.batcher.backlog_seconds, 3),
             "exact_queries": self.readers.inside,
             "exact_queries_abandoned": self.readers.abandoned,
             "writes": self.writer.inside,

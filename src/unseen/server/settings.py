@@ -30,6 +30,8 @@ class Limits:
     """Most requests that wait for the model, and as many for the store; more are turned away."""
     batch: int = 64
     """Most questions in one call of the model; 1 turns batching off."""
+    batch_seconds: float = 2.0
+    """A call of the model takes no further question beyond so many seconds, by estimate."""
     triples: int = 100_000
     """Most triples in one request."""
 

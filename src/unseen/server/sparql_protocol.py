@@ -78,9 +78,9 @@ async def _answered(service: Service, request: Request, parameters: Parameters) 
     accept = request.headers.get("accept", "")
     if parameters.flag("infer"):
         _refuse_graphs(parameters)
-        return await _predicted(service, text, parameters.number("k", 1, MOST_ANSWERS), accept)
+        return await _predicted(service, request, text, parameters.number("k", 1, MOST_ANSWERS))
     if "service" in text.lower():
-        text = await _with_predictions(service, text, parameters.number("k", 1, MOST_ANSWERS))
+        text = await _with_predictions(service, request, text, parameters.number("k", 1, MOST_ANSWERS))
     body, media_type = await service.read(partial(_exact, service, text, parameters, accept, time.monotonic()))
     return Response(body, media_type=media_type)
 
@@ -108,24 +108,24 @@ def _exact(service: Service, text: str, parameters: Parameters, accept: str, beg
     return output.getvalue(), media_type
 
 
-async def _predicted(service: Service, text: str, count: int | None, accept: str) -> Response:
+async def _predicted(service: Service, request: Request, text: str, count: int | None) -> Response:
     """Answer a query by prediction."""
-    media_type = acceptable(accept, list(SOLUTIONS))
+    media_type = acceptable(request.headers.get("accept", ""), list(SOLUTIONS))
     question = await apart(service.help, len(text), partial(without_extra_variables, text))
     variable = await service.help(partial(_variable, service, question))
-    answers = await service.ask(Asked(question, count))
+    answers = await service.ask(Asked(question, count), service.caller_of(request))
     body = await service.help(partial(results_of, answers, variable, media_type))
     return Response(body, media_type=media_type)
 
 
-async def _with_predictions(service: Service, text: str, count: int | None) -> str:
+async def _with_predictions(service: Service, request: Request, text: str, count: int | None) -> str:
     """The query with the predictions that its SERVICE clauses ask for."""
     clauses = await apart(service.help, len(text), partial(clauses_of, text))
     tables = []
     for clause in clauses:
         question = await apart(service.help, len(clause.question), partial(without_extra_variables, clause.question))
         variable = await service.help(partial(_variable, service, question))
-        answers = await service.ask(Asked(question, count))
+        answers = await service.ask(Asked(question, count), service.caller_of(request))
         tables.append(await service.help(partial(values_of, answers, variable)))
     return with_values(text, clauses, tables)
 
