@@ -155,7 +155,7 @@ def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | No
     """The query of a question, with names, and the number of answers it asks for, if it says one."""
     if isinstance(question, Query):
         return question, None
-    if _SPARQL.match(question):
+    if is_sparql(question):
         from unseen.logic.sparql import parse_sparql  # rdflib is optional
 
         parsed = parse_sparql(question, prefixes_of(graph))
@@ -163,6 +163,11 @@ def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | No
     from unseen.logic.text import parse_formula
 
     return parse_formula(question), None
+
+
+def is_sparql(text: str) -> bool:
+    """Whether a question is SPARQL; else it is a formula."""
+    return _SPARQL.match(text) is not None
 
 
 def prefixes_of(graph: KnowledgeGraph) -> dict[str, str]:

@@ -17,6 +17,7 @@ UnseenError                      anything the user can do something about: one l
 │   ├── DatabaseDamaged          a file of it is missing or was changed: which one, and how to go on
 │   ├── DiskFull                 there is no space to write
 │   └── EngineLost               the engine's process ended while it was at work: time, memory, nesting, crash
+├── Stopped                      work that was told to end before it was done
 ├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
 └── MissingExtra                 a feature whose optional packages are not installed
@@ -109,11 +110,28 @@ class DiskFull(DatabaseError):
         super().__init__("the disk is full; nothing was changed. Make room and try again", path=path)
 
 
-class ServerError(UnseenError):
-    """What a server answered when it could not do what was asked: its status, and its error as data."""
+class Stopped(UnseenError):
+    """Work that was told to end before it was done."""
 
-    def __init__(self, message: str, *, status: int | None = None, code: str = "", details: object = None) -> None:
+    def __init__(self) -> None:
+        super().__init__("it was stopped before it was done")
+
+
+class ServerError(UnseenError):
+    """What a server answered when it could not do what was asked: its status, its error as data, when to try again."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str = "",
+        details: object = None,
+        retry_after: int | None = None,
+    ) -> None:
         self.status, self.code, self.details = status, code, details
+        self.retry_after = retry_after
+        """Seconds to wait, if the server has said so."""
         super().__init__(message)
 
 

@@ -16,7 +16,7 @@ from unseen.answers import Answer
 from unseen.cli.ask import shown_probabilities
 from unseen.version import __version__
 
-HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "fastapi")
+HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "starlette")
 GRANDCHILDREN = "?u : exists child . parent(Ada, child) & parent(child, u)"
 NEIGHBOURS = "?x : borders(France, x) & !speaks(x, German)"
 HEURISTIC = ("--method", "edge-type")

@@ -40,7 +40,7 @@ MAKE = """
 import sys
 
 # What a machine that only trains and measures need not have: as if it were not installed.
-names = "pyoxigraph rdflib fastapi starlette uvicorn httpx tomli_w yaml beartype hypothesis requests psutil"
+names = "pyoxigraph rdflib starlette uvicorn httpx tomli_w yaml beartype hypothesis requests psutil"
 sys.modules.update(dict.fromkeys([*names.split(), "matplotlib"]))
 from tests.training.pretraining.small_graphs import SETTINGS, small_graphs
 from experiments.command import app

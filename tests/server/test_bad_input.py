@@ -96,6 +96,9 @@ def test_a_full_disk_changes_nothing_and_is_said(reading: Running, monkeypatch: 
     assert reading.post("/triples", new).status == 507
     assert reading.update("INSERT DATA { :Gus :likes :Go }").error["code"] == "disk_full"
     assert reading.send("PUT", "/store?default", "", {"Content-Type": "text/turtle"}).status == 507
+    health = reading.send("GET", "/healthz")
+    assert (health.status, health.error["code"]) == (503, "read_only")
+    assert str(reading.database.path) not in health.text
     monkeypatch.undo()
 
     def full(_: int) -> None:
@@ -103,6 +106,9 @@ def test_a_full_disk_changes_nothing_and_is_said(reading: Running, monkeypatch: 
 
     monkeypatch.setattr("unseen.database.journal.os.fsync", full)
     assert reading.post("/triples", new).status == 507
+    monkeypatch.undo()
+    assert reading.post("/triples", new).json["added"] == 1
+    assert reading.send("GET", "/healthz").status == 200
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,12 @@ def serve(
         ),
     ] = None,
     max_batch: Annotated[int, typer.Option(help="Questions in one call of the model; 1: no batching.", min=1)] = 64,
+    max_connections: Annotated[
+        int | None,
+        typer.Option(
+            help="Open connections; half of the open files, at most 1000, if not given.", show_default=False, min=1
+        ),
+    ] = None,
     max_body: Annotated[int, typer.Option(help="Largest graph to be loaded, in megabytes.", min=1)] = 64,
     cors_origin: Annotated[
         list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
@@ -80,13 +86,14 @@ def serve(
         from unseen.database.engine.process_triples import ProcessTriples
         from unseen.server import run
         from unseen.server.keys import Keys, read_keys
-        from unseen.server.settings import Limits, ServerSettings
+        from unseen.server.settings import ConnectionLimits, Limits, ServerSettings
     except ImportError as error:
         raise MissingExtra("the server", "server", str(error.name)) from None
     limits = Limits(body_bytes=max_body << 20, seconds=time_limit, waiting=max_waiting, batch=max_batch)
     keys = Keys() if api_key_file is None else read_keys(api_key_file)
     engine = EngineLimits(update_seconds=time_limit, **({"megabytes": query_memory} if query_memory else {}))
-    settings = ServerSettings(host, port, model, keys, tuple(cors_origin or ()), limits, engine=engine)
+    connections, origins = ConnectionLimits(max_connections), tuple(cors_origin or ())
+    settings = ServerSettings(host, port, model, keys, origins, limits, connections, engine=engine)
     with ExitStack() as stack:
         database = _database(sources, stack, partial(ProcessTriples, limits=engine))
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))

@@ -20,6 +20,7 @@ from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.fuzzy import PRODUCT, Logic
 from unseen.logic.protocols import Projector
+from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal, step
 
 
@@ -119,6 +120,7 @@ def execute(
     """Run queries (with ids) on a graph: one `project` call per level of projections."""
     execution = Execution(graph, logic, device)
     for level in projection_levels(queries):
+        check_stop()
         execution.run_level(projector, level)
     return execution
 

@@ -20,6 +20,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from unseen.graph.vocabulary import inverse_relation
+from unseen.logic.stopping import check_stop
 from unseen.nn.kernels import EdgeViews, degrees
 from unseen.nn.node_update import KnownScales, Scales
 from unseen.nn.relation_graph import KINDS
@@ -57,6 +58,7 @@ class RelationNetwork(nn.Module):
         scales = _SCALES.of(edges, boundary.dtype)
         state = boundary
         for layer, kinds in zip(self.layers, self.kinds, strict=True):
+            check_stop()
             messages = kinds.unsqueeze(1).expand(-1, len(queries), -1).contiguous()
             state = layer(edges, state, messages, boundary, scales)
         vectors: Tensor = self.norm(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from unseen.database import graph_store
 from unseen.database.formats import GRAPHS, READABLE_GRAPHS
@@ -13,11 +13,14 @@ from unseen.database.reserved import refuse_reserved
 from unseen.graph.prefixes import is_iri
 from unseen.server import openapi
 from unseen.server.problems import Problem, bad_request
-from unseen.server.requests import Parameters, body_of, require_type
+from unseen.server.requests import body_of, parameters_of, require_type
+from unseen.server.route_table import Route
 from unseen.server.sparql_protocol import acceptable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from starlette.requests import Request
 
     from unseen.database import Database
     from unseen.database.graph_store import Lines
@@ -28,43 +31,42 @@ if TYPE_CHECKING:
 _NEVER_IN_AN_IRI = set('<>"{}|^`\\') | set(map(chr, range(0x21)))
 
 
-def routes(service: Service) -> APIRouter:
+def routes(service: Service) -> list[Route]:
     """The routes of the protocol."""
-    router = APIRouter()
 
-    @router.get("/store", **openapi.STORE_GET)
-    @router.head("/store", include_in_schema=False)
     async def get(request: Request) -> Response:
         """Read a graph."""
-        graph = _graph_of(request)
+        graph = await _graph_of(service, request)
         media_type = acceptable(request.headers.get("accept", ""), list(GRAPHS))
         return await service.exact.graph(request, graph, media_type)
 
-    @router.put("/store", **openapi.STORE_PUT)
     async def put(request: Request) -> Response:
         """Replace a graph by the statements of the body."""
-        graph = _graph_of(request)
+        graph = await _graph_of(service, request)
         return await _changed(service, request, graph, graph_store.replace)
 
-    @router.post("/store", **openapi.STORE_POST)
     async def post(request: Request) -> Response:
         """Add the statements of the body to a graph."""
-        graph = _graph_of(request)
+        graph = await _graph_of(service, request)
         return await _changed(service, request, graph, graph_store.add)
 
-    @router.delete("/store", **openapi.STORE_DELETE)
     async def delete(request: Request) -> Response:
         """Remove a graph; the default one becomes empty."""
-        graph = _graph_of(request)
+        graph = await _graph_of(service, request)
         await service.write(partial(_deleted, service, graph))
         return Response(status_code=204)
 
-    return router
+    return [
+        Route("GET", "/store", "read", get, openapi.STORE_GET),
+        Route("PUT", "/store", "write", put, openapi.STORE_PUT),
+        Route("POST", "/store", "write", post, openapi.STORE_POST),
+        Route("DELETE", "/store", "write", delete, openapi.STORE_DELETE),
+    ]
 
 
-def _graph_of(request: Request) -> str | None:
+async def _graph_of(service: Service, request: Request) -> str | None:
     """The graph that a request is about; None is the default one."""
-    parameters = Parameters.of_query(request)
+    parameters = await parameters_of(request, service.help)
     graph, is_default = parameters.single("graph"), parameters.single("default") is not None
     if (graph is None) == (not is_default):
         raise bad_request("say which graph: ?default or ?graph=IRI")
