@@ -109,6 +109,7 @@ def test_a_full_disk_changes_nothing_and_is_said(reading: Running, monkeypatch: 
     monkeypatch.undo()
     assert reading.post("/triples", new).json["added"] == 1
     assert reading.send("GET", "/healthz").status == 200
+    assert reading.send("DELETE", "/triples", json.dumps(new), JSON).json["removed"] == 1
 
 
 @pytest.mark.parametrize(
