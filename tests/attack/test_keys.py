@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 
 import pytest
 
@@ -83,7 +84,9 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def dump(server: Running) -> list[str]:
     """Everything that the database holds."""
-    return sorted(str(quad) for quad in server.database.triples.store)
+    triples, output = server.database.triples, BytesIO()
+    triples.dump(output, triples.rdf.RdfFormat.N_QUADS, everything=True)
+    return sorted(output.getvalue().decode().splitlines())
 
 
 def routes_of(server: Running) -> list[tuple[str, str]]:

@@ -153,7 +153,7 @@ class Triples:
         return names
 
     def count(self) -> int:
-        """How many statements the default graph has; half a second for a million."""
+        """How many statements the default graph has; a second for a million."""
         return int(self._ask("count", "?s ?p ?o"))
 
     def count_edges(self, *, literals: bool) -> int:

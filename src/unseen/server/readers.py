@@ -65,7 +65,6 @@ class Readers:
         self._ticking: asyncio.Task[None] | None = None
         self._sweeping: asyncio.Task[None] | None = None
         self._stopped = self._was_ready = self._takes_newest = False
-        self._started_early = [_child(self.engine.megabytes) for _ in range(self.engine.quick)]
 
     def start(self) -> None:
         """Start the processes."""
@@ -80,9 +79,7 @@ class Readers:
             self._ticking.cancel()
         for job in [*self._waiting, *(reader.job for reader in self._all if reader.job is not None)]:
             job.fail(stopping())
-        for child in self._started_early:
-            child.kill()
-        for reader in self._all:
+        for reader in (*self._all, *self._dying):
             reader.close()
         while self._all or self._dying:
             ended = {reader for reader in (*self._all, *self._dying) if reader.has_ended}
@@ -262,8 +259,7 @@ class Readers:
         quick = sum(not reader.is_slow for reader in self._all)
         while quick < self.engine.quick and not self._stopped and time.monotonic() >= self._next_start:
             try:
-                child = self._started_early.pop() if self._started_early else _child(self.engine.megabytes)
-                reader = ReaderProcess(self._loop, child, self._heard, self._lost)
+                reader = ReaderProcess(self._loop, _child(self.engine.megabytes), self._heard, self._lost)
             except OSError as error:
                 self._failed_starts += 1
                 self._next_start = time.monotonic() + 1.0

@@ -109,6 +109,7 @@ class Operations:
 
     def count(self, pattern: str) -> int:
         """How many solutions a pattern of ours has."""
+        len(self.store)  # an error if a block is damaged, where the engine's COUNT never ends
         solutions: Any = self.store.query(f"SELECT (COUNT(*) AS ?n) {{ {pattern} }}")
         return int(next(solutions)["n"].value)
 
