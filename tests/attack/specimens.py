@@ -21,6 +21,8 @@ from unseen.graph.files.writers import write_graph
 
 QUESTION = "?x : exists v . parent(Ada, v) & likes(v, x)"
 OWN_QUESTION = "?x : leads(e1, x)"
+EPFO = ("1p", "2p", "3p", "2i", "3i", "ip", "pi", "2u", "up")
+"""The types that Query2Box files have."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ def _sign(folder: Path) -> None:
 def published(form: str, name: str) -> Specimen:
     def make(folder: Path) -> None:
         dataset = inductive_dataset() if form in ("inductiveqe", "npz") else transductive_dataset()
-        export_dataset(dataset, folder / name, form)
+        types = EPFO if form == "query2box" else None
+        export_dataset(dataset, folder / name, form, types=types)
 
     return Specimen(make, (("dataset", "import", name, "-o", "imported", "--force"),))
 

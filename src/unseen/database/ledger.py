@@ -227,10 +227,14 @@ class Ledger:
 
     def _resume_after(self, error: Exception) -> None:
         """Try to go on after a failure at once; an error says that this has to wait for the next write."""
-        self.note_failure(error)
-        if is_full(error) and free_bytes(self.path) < SPARE_BYTES:
-            raise DiskFull(self.path) from error
-        self.resume()
+        self._must_reopen = True
+        try:
+            if is_full(error) and free_bytes(self.path) < SPARE_BYTES:
+                raise DiskFull(self.path) from error
+            self.resume()
+        except Exception:
+            self.note_failure(error)
+            raise
 
     def _follow_update(self, *, flush_first: bool) -> None:
         """Write down what an update that is done has touched. If the journal cannot be written, the triples are made to
