@@ -158,8 +158,7 @@ def test_a_folder_is_read_whole_to_know_what_is_true(tmp_path: Path) -> None:
     assert open_graph(tmp_path / "parts", whole=True).graph.num_triples == 300
 
 
-@pytest.mark.parametrize("form", ["folder", "npz"])
-@pytest.mark.parametrize("disjoint", [False, True])
+@pytest.mark.parametrize(("form", "disjoint"), [("folder", False), ("folder", True), ("npz", False)])
 def test_a_dataset_is_read_whole_to_know_what_is_true(tmp_path: Path, form: str, disjoint: bool) -> None:
     dataset = small_dataset()
     moved = dataset.split.train_graph + np.array([1, 0, 0], np.int32)

@@ -238,7 +238,7 @@ def _checked(key: str, value: Any) -> Any:
 def _calibration(value: Json) -> Calibration:
     """Calibration out of JSON: numbers, and as many of them in each column."""
     numbers: Json = {
-        key: tuple(_number(n, key) for n in part) if isinstance(part, list) else _number_or_none(part, key)
+        key: tuple(_number(n, key) for n in part) if isinstance(part, list | tuple) else _number_or_none(part, key)
         for key, part in value.items()
     }
     found = Calibration(**numbers)
