@@ -116,7 +116,7 @@ def shown_probabilities(answers: Iterable[Answer]) -> list[str]:
 
 
 def _shown(probability: float) -> str:
-    return f"{probability:.3f}" if probability >= 0.0995 else f"{probability:.2g}"
+    return f"{probability:.3f}" if probability >= 0.0995 else f"{probability:#.2g}"
 
 
 def _escaped(text: str) -> str:
