@@ -43,8 +43,8 @@ def test_decimal_points_of_probabilities_stand_below_each_other(command: Command
         lines = command("ask", "countries", *words, *HEURISTIC).output.splitlines()[1:-1]
         points = {re.search(r"\d([.e])[-\d.e]*$", line).start(1) for line in lines}
         assert len(points) == 1, lines
-    answers = [Answer(1, "a", True, value) for value in (1.0, 0.5, 0.00123, 1e-5, 3.21e-7)]
-    assert shown_probabilities(answers) == ["1.000  ", "0.500  ", "0.0012 ", "1e-05  ", "3.2e-07"]
+    answers = [Answer(1, "a", True, value) for value in (1.0, 0.5, 0.04, 0.00123, 1e-5, 3.21e-7)]
+    assert shown_probabilities(answers) == ["1.000  ", "0.500  ", "0.040  ", "0.0012 ", "1.0e-05", "3.2e-07"]
 
 
 class TestGoldenOutput:
