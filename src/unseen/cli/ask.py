@@ -24,7 +24,8 @@ def ask(
     method: Annotated[
         str | None,
         typer.Option(
-            help="A model or a run folder, edge-type (a quick heuristic) or exact (only known); "
+            help="A model or a run folder, rules (mined from the graph itself), edge-type (a quick heuristic) or "
+            "exact (only known); "
             "by default the model that is shipped.",
             show_default=False,
         ),

@@ -23,7 +23,8 @@ def evaluate(
     method: Annotated[
         str,
         typer.Argument(
-            metavar="[METHOD_OR_RUN]", help="edge-type, exact, a model, or the folder of a run; not beside --model."
+            metavar="[METHOD_OR_RUN]",
+            help="edge-type, exact, rules, a model, or the folder of a run; not beside --model.",
         ),
     ],
     dataset: Annotated[
@@ -75,6 +76,7 @@ def evaluate(
       unseen evaluate edge-type 175.npz --types 1p,2p,2i --full --json result.json
       unseen evaluate --model default 175.npz --limit 2000
       unseen evaluate --model default my-split --types links
+      unseen evaluate rules my-split --types links
     """
     from unseen.api import open_method
     from unseen.errors import EvaluationError

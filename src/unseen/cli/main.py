@@ -19,6 +19,7 @@ from unseen.cli import (
     models_commands,
     pretrain,
     reproduce,
+    rules_command,
     sample_commands,
     serve,
     train_commands,
@@ -40,6 +41,7 @@ app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
 app.command("info")(graph.info)
 app.command("convert")(graph.convert)
+app.command("rules")(rules_command.rules)
 app.command("split")(dataset_commands.split)
 app.command("sample")(sample_commands.sample)
 app.command("evaluate")(evaluate_commands.evaluate)

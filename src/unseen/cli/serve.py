@@ -25,8 +25,8 @@ def serve(
     model: Annotated[
         str | None,
         typer.Option(
-            help="What predicts: edge-type, exact (nothing), a shipped model, or the folder of a model or a run; "
-            "as for `unseen ask` if not given.",
+            help="What predicts: edge-type, rules, exact (nothing), a shipped model, or the folder of a model or a "
+            "run; as for `unseen ask` if not given.",
             show_default=False,
         ),
     ] = None,

@@ -1,0 +1,159 @@
+"""How much each kind of evidence counts: fitted on the graph's own facts, each hidden while it is asked for.
+
+The score of a candidate is linear in its features. Coefficients are those with which a softmax over the best candidates
+finds the hidden target most surely: one vector for all relations, then one for each directed relation that stays near
+it. A slope and an offset then turn scores into probabilities: how often a candidate with such a score was the one that
+was hidden.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unseen.rules.compiling import available_cores, in_order
+from unseen.rules.evidence import FEATURES
+from unseen.rules.leaving_out import hidden_examples
+from unseen.rules.proposing import row_starts, sampled_facts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from unseen.rules.adjacency import Adjacency
+    from unseen.rules.firing import RuleIndex
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+CANDIDATES = 100
+MOST_FACTS = 6000
+LEAST_FACTS = 5
+"""A relation with fewer hidden facts takes the coefficients of all."""
+SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
+STEPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """By directed relation: coefficients of the features, and slope and offset of the logit; the last row is shared."""
+
+    coefficients: Floats
+    calibration: Floats
+
+    def for_relations(self, count: int) -> Weights:
+        """The same for `count` directed relations: new ones take the shared row."""
+        rows = np.minimum(np.arange(count + 1), len(self.coefficients) - 1)
+        rows[-1] = len(self.coefficients) - 1
+        return Weights(self.coefficients[rows], self.calibration[rows])
+
+
+def untrained(count: int) -> Weights:
+    """Weights for a graph that has nothing to learn from: the best three rules, the first most."""
+    coefficients, calibration = np.zeros((count + 1, FEATURES)), np.zeros((count + 1, 2))
+    coefficients[:, 0], coefficients[:, 2], coefficients[:, 3] = 1.0, 0.1, 0.01
+    calibration[:, 0] = 1.0
+    return Weights(coefficients, calibration)
+
+
+def fitted(adjacency: Adjacency, index: RuleIndex, budget: int, seed: int) -> Weights:
+    """The weights that find hidden facts of a graph best."""
+    count = adjacency.num_relations
+    sources, relations, targets = _sampled(adjacency, seed)
+    parts = np.array_split(np.arange(len(sources)), min(len(sources), 4 * available_cores()) or 1)
+    pieces = list(
+        in_order(
+            lambda part: hidden_examples(
+                adjacency, index, sources[part], relations[part], targets[part], budget, CANDIDATES
+            ),
+            parts,
+        )
+    )
+    rows, lengths = np.concatenate([piece[0] for piece in pieces]), np.concatenate([piece[1] for piece in pieces])
+    useful = lengths > 1
+    if not useful.any():
+        return untrained(count)
+    return _weights(rows[useful].astype(np.float64), lengths[useful], relations[useful], count)
+
+
+def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
+    """Facts in both directions: some of every directed relation, and more of those that have more."""
+    starts, count = row_starts(adjacency), adjacency.num_relations
+    facts = np.diff(starts[adjacency.relation_rows])
+    wanted = MOST_FACTS // 2 // max(1, count) + MOST_FACTS // 2 * facts // max(1, facts.sum()) + LEAST_FACTS
+    found = [sampled_facts(adjacency, r, starts, wanted[r], np.uint64(seed + 31 * r)) for r in range(count)]
+    sources, targets = (np.concatenate([np.empty(0, np.int64), *(pair[way] for pair in found)]) for way in (0, 1))
+    return sources, np.repeat(np.arange(count), [len(pair[0]) for pair in found]), targets
+
+
+def _weights(rows: Floats, lengths: Places, relations: Places, count: int) -> Weights:
+    scale = np.sqrt((rows**2).sum(axis=(0, 1)) / lengths.sum()) + 1e-6
+    rows /= scale
+    zero = np.zeros(FEATURES)
+    shared = _softmax_fit(rows, lengths, zero, zero, SHARED_PENALTY)
+    slope = _logistic_fit(rows, lengths, shared, np.array([1.0, 0.0]), 1e-3)
+    coefficients, calibration = np.tile(shared, (count + 1, 1)), np.tile(slope, (count + 1, 1))
+    order = np.argsort(relations, kind="stable")
+    edges = np.searchsorted(relations[order], np.arange(count + 1))
+    for relation in range(count):
+        own = order[edges[relation] : edges[relation + 1]]
+        if len(own) >= LEAST_FACTS:
+            coefficients[relation] = _softmax_fit(rows[own], lengths[own], shared, shared, OWN_PENALTY)
+            calibration[relation] = _logistic_fit(rows[own], lengths[own], coefficients[relation], slope, OWN_PENALTY)
+    return Weights(coefficients / scale, calibration)
+
+
+def _softmax_fit(rows: Floats, lengths: Places, start: Floats, prior: Floats, penalty: float) -> Floats:
+    """Newton's method on the log-likelihood of the first candidate of every row, with a quadratic penalty."""
+    absent = np.arange(rows.shape[1])[None, :] >= lengths[:, None]
+    weights = start.copy()
+    loss, chances = _softmax_loss(rows, absent, weights, prior, penalty)
+    for _ in range(STEPS):
+        mean = np.matmul(chances[:, None, :], rows)[:, 0]
+        gradient = (mean - rows[:, 0]).sum(axis=0) + penalty * (weights - prior)
+        spread = (rows * chances[:, :, None]).reshape(-1, FEATURES).T @ rows.reshape(-1, FEATURES)
+        step = np.linalg.solve(spread - mean.T @ mean + penalty * np.eye(FEATURES), gradient)
+        for _halving in range(10):
+            trial, trial_chances = _softmax_loss(rows, absent, weights - step, prior, penalty)
+            if trial < loss:
+                break
+            step = step / 2
+        else:
+            return weights
+        is_close = loss - trial < 1e-4 * len(rows)
+        weights, loss, chances = weights - step, trial, trial_chances
+        if is_close:
+            break
+    return weights
+
+
+def _softmax_loss(
+    rows: Floats, absent: NDArray[np.bool_], weights: Floats, prior: Floats, penalty: float
+) -> tuple[float, Floats]:
+    scores = rows @ weights
+    scores[absent] = -np.inf
+    scores -= scores.max(axis=1, keepdims=True)
+    chances = np.exp(scores)
+    total = chances.sum(axis=1, keepdims=True)
+    loss = float((np.log(total[:, 0]) - scores[:, 0]).sum() + penalty / 2 * ((weights - prior) ** 2).sum())
+    return loss, chances / total
+
+
+def _logistic_fit(rows: Floats, lengths: Places, weights: Floats, prior: Floats, penalty: float) -> Floats:
+    """Slope and offset of the logit by which a candidate's score says how likely it was the hidden one."""
+    present = np.arange(rows.shape[1])[None, :] < lengths[:, None]
+    scores = (rows @ weights)[present]
+    truth = np.zeros(present.shape)
+    truth[:, 0] = 1
+    inputs, wanted, found = np.stack([scores, np.ones_like(scores)], axis=1), truth[present], prior.copy()
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
+        gradient = inputs.T @ (chance - wanted) + penalty * (found - prior)
+        curvature = (inputs * (chance * (1 - chance))[:, None]).T @ inputs + (penalty + 1e-6) * np.eye(2)
+        step = np.linalg.solve(curvature, gradient)
+        found = found - np.clip(step, -2, 2)
+        if np.abs(step).max() < 1e-4:
+            break
+    found[0] = max(found[0], 1e-3)
+    return found
