@@ -18,6 +18,8 @@ EVIDENCE = 16
 groundings of rules; how many rules fired; how many other relations link source and candidate, and the sum of their log
 confidences; the best rule of each kind."""
 FEATURES = 20
+IS_LINKED, LINK_FEATURES = 14, (11, 12, 14)
+"""Features of other relations between source and candidate."""
 SURE = 0.999
 """The largest confidence that a rule counts with."""
 
