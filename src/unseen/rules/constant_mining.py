@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
     from unseen.rules.adjacency import Adjacency
 
+    Ids = NDArray[np.int32]
+    Values = NDArray[np.float32]
+    Counted = tuple[Ids, Ids, Values, Values]
+
 HEADS_PER_RELATION, MEMBERS, BODIES_PER_HEAD, LEAST_MEMBERS = 50, 50, 10, 3
 
 
@@ -23,15 +27,14 @@ def mined_constants(adjacency: Adjacency, seed: int) -> ConstantRules:
     rows = _frequent_rows(adjacency)
     parts = np.array_split(rows, 4 * available_cores()) if len(rows) else []
 
-    def count(part: NDArray[np.int32]) -> tuple[NDArray[np.generic], ...]:
-        found: tuple[NDArray[np.generic], ...] = count_properties(
-            adjacency, part, MEMBERS, BODIES_PER_HEAD, SMOOTHING, 2.0, seed
-        )
+    def count(part: NDArray[np.int32]) -> Counted:
+        found: Counted = count_properties(adjacency, part, MEMBERS, BODIES_PER_HEAD, SMOOTHING, 2.0, seed)
         return found
 
-    empty = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32))
-    pieces = [empty, *in_order(count, parts)]
-    heads, bodies, support, confidence = (np.concatenate([piece[i] for piece in pieces]) for i in range(4))
+    pieces = list(in_order(count, parts))
+    ids, values = np.empty(0, np.int32), np.empty(0, np.float32)
+    heads, bodies = (np.concatenate([ids, *(piece[i] for piece in pieces)]) for i in (0, 1))
+    support, confidence = (np.concatenate([values, *(piece[i] for piece in pieces)]) for i in (2, 3))
     return _named(adjacency, heads, bodies, support, confidence)
 
 
@@ -46,21 +49,16 @@ def _frequent_rows(adjacency: Adjacency) -> NDArray[np.int32]:
     return np.concatenate([np.empty(0, np.int32), *rows])
 
 
-def _named(
-    adjacency: Adjacency,
-    heads: NDArray[np.generic],
-    bodies: NDArray[np.generic],
-    support: NDArray[np.generic],
-    confidence: NDArray[np.generic],
-) -> ConstantRules:
+def _named(adjacency: Adjacency, heads: Ids, bodies: Ids, support: Values, confidence: Values) -> ConstantRules:
     """The rules by relations and entities in place of rows."""
-    body, head = bodies.astype(np.int64), heads.astype(np.int64)
-    is_property = body >= 0
-    row = np.where(is_property, body, 0)
-    relations = np.where(is_property, adjacency.row_relation[row] ^ 1 if len(row) else row, -1 - body).astype(np.int32)
-    values = np.where(is_property, adjacency.row_entity[row] if len(row) else row, -1).astype(np.int32)
-    pairs = support / np.maximum(confidence, 1e-9) - SMOOTHING
-    columns = (adjacency.row_relation[head] ^ 1, adjacency.row_entity[head], relations, values)
-    order = np.lexsort((-confidence, columns[0]))
-    floats = (support.astype(np.float32), pairs.astype(np.float32))
-    return ConstantRules(*(column[order].astype(np.int32) for column in columns), *(v[order] for v in floats))
+    if not len(heads):
+        return ConstantRules(heads, heads, heads, heads, support, confidence)
+    is_property = bodies >= 0
+    row = np.where(is_property, bodies, 0)
+    relations = np.where(is_property, adjacency.row_relation[row] ^ 1, -1 - bodies).astype(np.int32)
+    values = np.where(is_property, adjacency.row_entity[row], -1).astype(np.int32)
+    pairs = (support / confidence - SMOOTHING).astype(np.float32)
+    head_relations, constants = adjacency.row_relation[heads] ^ 1, adjacency.row_entity[heads]
+    order = np.lexsort((-confidence, head_relations))
+    ids = (head_relations[order], constants[order], relations[order], values[order])
+    return ConstantRules(*ids, support[order], pairs[order])

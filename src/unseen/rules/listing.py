@@ -10,6 +10,7 @@ import numpy as np
 from unseen.graph.vocabulary import inverse_relation, is_inverse
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.groundings import example, grounded
+from unseen.rules.rule_set import SMOOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,6 +93,12 @@ def _chosen(
         yield float(confidence[place]), float(part.support[place]), int(place), is_path
 
 
+def _numbers(part: PathRules | ConstantRules, place: int) -> tuple[float, float, float]:
+    """Support, pairs and confidence of one rule."""
+    support, pairs = float(part.support[place]), float(part.pairs[place])
+    return support, pairs, support / (pairs + SMOOTHING)
+
+
 def _steps(paths: PathRules, place: int) -> list[int]:
     return [step for step in paths.steps[place].tolist() if step >= 0]
 
@@ -116,8 +123,7 @@ class _Naming:
         names = [self.vocabulary.entity_name(entity) for entity in path]
         head = self._edge(variables[0], int(paths.heads[place]), variables[-1])
         shown = self._walk(names, steps) if names else ()
-        numbers = (float(column[place]) for column in (paths.support, paths.pairs, paths.confidence))
-        return Rule(head, self._walk(variables, steps), *numbers, shown)
+        return Rule(head, self._walk(variables, steps), *_numbers(paths, place), example=shown)
 
     def _constant_rule(self, place: int) -> Rule:
         found = self.rules.constants
@@ -125,9 +131,8 @@ class _Naming:
         relation, value = int(found.relations[place]), int(found.values[place])
         name = self.vocabulary.entity_name
         other = name(value) if value >= 0 else VARIABLES[1]
-        numbers = (float(column[place]) for column in (found.support, found.pairs, found.confidence))
         body, shown = self._edge("x", relation, other), self._constant_example(head, constant, relation, value)
-        return Rule(self._edge("x", head, name(constant)), (body,), *numbers, shown)
+        return Rule(self._edge("x", head, name(constant)), (body,), *_numbers(found, place), example=shown)
 
     def _constant_example(self, head: int, constant: int, relation: int, value: int) -> tuple[Edge, ...]:
         """The body of the first entity for which the head holds and the body too."""
