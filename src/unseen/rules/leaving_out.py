@@ -9,19 +9,22 @@ import numpy as np
 from unseen.rules.compiling import compiled
 from unseen.rules.evidence import BEST, FEATURES, FROM, PATHS, RULES, SECOND, TO, features_of, forget, new_state
 from unseen.rules.firing import fire_all
-from unseen.rules.lookups import row_of
+from unseen.rules.lookups import row_of, sampled_place
 
 
 @compiled
 @no_type_check
 def hidden_examples(adjacency, index, sources, relations, targets, budget, most):
-    """Features of the best `most` candidates for each fact, hidden, its target first; zeros where there are fewer.
+    """Features of candidates for each fact, hidden, its target first: of the best, and of an even sample of the rest.
 
-    Also how many rows each fact has; none if no rule led to the target.
+    Also for how many candidates each stands, as a logarithm, and how many candidates each fact has; none if no rule led
+    to the target.
     """
     state = new_state(len(adjacency.entity_rows) - 1)
     evidence, touched, num_touched = state[0], state[1], state[2]
-    rows, lengths = np.zeros((len(sources), most, FEATURES)), np.zeros(len(sources), np.int64)
+    rows, lengths = np.zeros((len(sources), most, FEATURES), np.float32), np.zeros(len(sources), np.int64)
+    stands_for = np.zeros((len(sources), most))
+    features, best = np.empty(FEATURES), most // 2
     for fact in range(len(sources)):
         source, relation, hidden = sources[fact], relations[fact], targets[fact]
         fire_all(adjacency, index, source, relation, hidden, budget, state)
@@ -33,17 +36,24 @@ def hidden_examples(adjacency, index, sources, relations, targets, budget, most)
                     evidence[adjacency.targets[edge], BEST] = -1.0
             own = evidence[touched[: num_touched[0]]]
             order = np.argsort(-(own[:, BEST] + own[:, SECOND] + 0.1 * (own[:, PATHS] + own[:, TO] + own[:, FROM])))
-            features_of(evidence[hidden], rows[fact, 0])
-            filled = 1
+            others, count = np.empty(len(order), np.int32), 0
             for place in order:
                 z = touched[place]
-                if filled == most:
-                    break
                 if z != hidden and evidence[z, BEST] >= 0:
-                    features_of(evidence[z], rows[fact, filled])
-                    filled += 1
-            lengths[fact] = filled
+                    others[count] = z
+                    count += 1
+            features_of(evidence[hidden], features)
+            rows[fact, 0] = features
+            lengths[fact] = min(count, most - 1) + 1
+            rest = most - 1 - best
+            for number in range(lengths[fact] - 1):
+                z = others[number]
+                if count > most - 1 and number >= best:
+                    z = others[best + sampled_place(count - best, rest, number - best, np.uint64(fact))]
+                    stands_for[fact, number + 1] = np.log((count - best) / rest)
+                features_of(evidence[z], features)
+                rows[fact, number + 1] = features
             for edge in range(low, high):
                 evidence[adjacency.targets[edge]] = 0.0
         forget(state)
-    return rows, lengths
+    return rows, stands_for, lengths

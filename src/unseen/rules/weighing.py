@@ -1,6 +1,6 @@
 """How much each kind of evidence counts: fitted on the graph's own facts, each hidden while it is asked for.
 
-The score of a candidate is linear in its features. Coefficients are those with which a softmax over the best candidates
+The score of a candidate is linear in its features. Coefficients are those with which a softmax over the candidates
 finds the hidden target most surely: one vector for all relations, then one for each directed relation that stays near
 it. A slope and an offset then turn scores into probabilities: how often a candidate with such a score was the one that
 was hidden.
@@ -52,6 +52,25 @@ class Weights:
         return Weights(self.coefficients[rows], self.calibration[rows])
 
 
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Hidden facts: features of their candidates, the target first, and for how many others each stands."""
+
+    rows: Floats
+    stands_for: Floats
+    present: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: NDArray[np.float32], stands_for: Floats, lengths: Places) -> Examples:
+        """Examples of so many candidates each."""
+        present = np.arange(rows.shape[1])[None, :] < lengths[:, None]
+        return cls(rows.astype(np.float64), stands_for, present)
+
+    def take(self, chosen: Places) -> Examples:
+        """Some of the facts."""
+        return Examples(self.rows[chosen], self.stands_for[chosen], self.present[chosen])
+
+
 def untrained(count: int) -> Weights:
     """Weights for a graph that has nothing to learn from: the best three rules, the first most."""
     coefficients, calibration = np.zeros((count + 1, FEATURES)), np.zeros((count + 1, 2))
@@ -73,11 +92,12 @@ def fitted(adjacency: Adjacency, index: RuleIndex, budget: int, seed: int) -> We
             parts,
         )
     )
-    rows, lengths = np.concatenate([piece[0] for piece in pieces]), np.concatenate([piece[1] for piece in pieces])
+    rows, stands_for, lengths = (np.concatenate([piece[i] for piece in pieces]) for i in range(3))
     useful = lengths > 1
     if not useful.any():
         return untrained(count)
-    return _weights(rows[useful].astype(np.float64), lengths[useful], relations[useful], count)
+    examples = Examples.of(rows[useful], stands_for[useful], lengths[useful])
+    return _weights(examples, relations[useful], count)
 
 
 def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
@@ -90,37 +110,37 @@ def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
     return sources, np.repeat(np.arange(count), [len(pair[0]) for pair in found]), targets
 
 
-def _weights(rows: Floats, lengths: Places, relations: Places, count: int) -> Weights:
-    scale = np.sqrt((rows**2).sum(axis=(0, 1)) / lengths.sum()) + 1e-6
-    rows /= scale
-    if (rows[:, 0, IS_LINKED] == 0).mean() >= ALONE:
-        rows[:, :, LINK_FEATURES] = 0
+def _weights(examples: Examples, relations: Places, count: int) -> Weights:
+    if (examples.rows[:, 0, IS_LINKED] == 0).mean() >= ALONE:
+        examples.rows[:, :, LINK_FEATURES] = 0
+    scale = np.sqrt((examples.rows**2).sum(axis=(0, 1)) / examples.present.sum()) + 1e-6
+    examples.rows[:] /= scale
     zero = np.zeros(FEATURES)
-    shared = _softmax_fit(rows, lengths, zero, zero, SHARED_PENALTY)
-    slope = _logistic_fit(rows, lengths, shared, np.array([1.0, 0.0]), 1e-3)
+    shared = _softmax_fit(examples, zero, zero, SHARED_PENALTY)
+    slope = _logistic_fit(examples, shared, np.array([1.0, 0.0]), 1e-3)
     coefficients, calibration = np.tile(shared, (count + 1, 1)), np.tile(slope, (count + 1, 1))
     order = np.argsort(relations, kind="stable")
     edges = np.searchsorted(relations[order], np.arange(count + 1))
     for relation in range(count):
-        own = order[edges[relation] : edges[relation + 1]]
-        if len(own) >= LEAST_FACTS:
-            coefficients[relation] = _softmax_fit(rows[own], lengths[own], shared, shared, OWN_PENALTY)
-            calibration[relation] = _logistic_fit(rows[own], lengths[own], coefficients[relation], slope, OWN_PENALTY)
+        chosen = order[edges[relation] : edges[relation + 1]]
+        if len(chosen) >= LEAST_FACTS:
+            own = examples.take(chosen)
+            coefficients[relation] = _softmax_fit(own, shared, shared, OWN_PENALTY)
+            calibration[relation] = _logistic_fit(own, coefficients[relation], slope, OWN_PENALTY)
     return Weights(coefficients / scale, calibration)
 
 
-def _softmax_fit(rows: Floats, lengths: Places, start: Floats, prior: Floats, penalty: float) -> Floats:
+def _softmax_fit(examples: Examples, start: Floats, prior: Floats, penalty: float) -> Floats:
     """Newton's method on the log-likelihood of the first candidate of every row, with a quadratic penalty."""
-    absent = np.arange(rows.shape[1])[None, :] >= lengths[:, None]
-    weights = start.copy()
-    loss, chances = _softmax_loss(rows, absent, weights, prior, penalty)
+    rows, weights = examples.rows, start.copy()
+    loss, chances = _softmax_loss(examples, weights, prior, penalty)
     for _ in range(STEPS):
         mean = np.matmul(chances[:, None, :], rows)[:, 0]
         gradient = (mean - rows[:, 0]).sum(axis=0) + penalty * (weights - prior)
         spread = (rows * chances[:, :, None]).reshape(-1, FEATURES).T @ rows.reshape(-1, FEATURES)
         step = np.linalg.solve(spread - mean.T @ mean + penalty * np.eye(FEATURES), gradient)
         for _halving in range(10):
-            trial, trial_chances = _softmax_loss(rows, absent, weights - step, prior, penalty)
+            trial, trial_chances = _softmax_loss(examples, weights - step, prior, penalty)
             if trial < loss:
                 break
             step = step / 2
@@ -133,11 +153,9 @@ def _softmax_fit(rows: Floats, lengths: Places, start: Floats, prior: Floats, pe
     return weights
 
 
-def _softmax_loss(
-    rows: Floats, absent: NDArray[np.bool_], weights: Floats, prior: Floats, penalty: float
-) -> tuple[float, Floats]:
-    scores = rows @ weights
-    scores[absent] = -np.inf
+def _softmax_loss(examples: Examples, weights: Floats, prior: Floats, penalty: float) -> tuple[float, Floats]:
+    scores = examples.rows @ weights + examples.stands_for
+    scores[~examples.present] = -np.inf
     scores -= scores.max(axis=1, keepdims=True)
     chances = np.exp(scores)
     total = chances.sum(axis=1, keepdims=True)
@@ -145,17 +163,17 @@ def _softmax_loss(
     return loss, chances / total
 
 
-def _logistic_fit(rows: Floats, lengths: Places, weights: Floats, prior: Floats, penalty: float) -> Floats:
+def _logistic_fit(examples: Examples, weights: Floats, prior: Floats, penalty: float) -> Floats:
     """Slope and offset of the logit by which a candidate's score says how likely it was the hidden one."""
-    present = np.arange(rows.shape[1])[None, :] < lengths[:, None]
-    scores = (rows @ weights)[present]
-    truth = np.zeros(present.shape)
+    scores = (examples.rows @ weights)[examples.present]
+    truth = np.zeros(examples.present.shape)
     truth[:, 0] = 1
-    inputs, wanted, found = np.stack([scores, np.ones_like(scores)], axis=1), truth[present], prior.copy()
+    wanted, many = truth[examples.present], np.exp(examples.stands_for[examples.present])
+    inputs, found = np.stack([scores, np.ones_like(scores)], axis=1), prior.copy()
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
-        gradient = inputs.T @ (chance - wanted) + penalty * (found - prior)
-        curvature = (inputs * (chance * (1 - chance))[:, None]).T @ inputs + (penalty + 1e-6) * np.eye(2)
+        gradient = inputs.T @ (many * (chance - wanted)) + penalty * (found - prior)
+        curvature = (inputs * (many * chance * (1 - chance))[:, None]).T @ inputs + (penalty + 1e-6) * np.eye(2)
         step = np.linalg.solve(curvature, gradient)
         found = found - np.clip(step, -2, 2)
         if np.abs(step).max() < 1e-4:
