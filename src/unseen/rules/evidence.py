@@ -13,11 +13,12 @@ import numpy as np
 from unseen.rules.compiling import compiled
 
 BEST, SECOND, THIRD, PATHS, TO, FROM, PRIOR, AGAIN, RULES, LINKS, LINK_ODDS, BEST_PATH = range(12)
-EVIDENCE = 16
+SOURCES, DEGREE = 16, 17
+EVIDENCE = 18
 """Kinds of evidence: the weights of the best three rules; sums of weights of rules of each kind; weights of further
 groundings of rules; how many rules fired; how many other relations link source and candidate, and the sum of their log
-confidences; the best rule of each kind."""
-FEATURES = 20
+confidences; the best rule of each kind; from how many sources the relation leads to the candidate; its edges."""
+FEATURES = 23
 IS_LINKED, LINK_FEATURES = 14, (11, 12, 14)
 """Features of other relations between source and candidate."""
 SURE = 0.999
@@ -89,3 +90,6 @@ def features_of(own, features):
     features[17] = np.log(1e-6 - np.expm1(-own[BEST_PATH]))
     features[18] = np.log(1e-4 + own[TO])
     features[19] = np.log(1e-4 + own[FROM])
+    features[20] = np.log1p(own[SOURCES])
+    features[21] = 1.0 if own[SOURCES] > 0 else 0.0
+    features[22] = np.log1p(own[DEGREE])

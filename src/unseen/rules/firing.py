@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, no_type_check
 import numpy as np
 
 from unseen.rules.compiling import compiled
-from unseen.rules.evidence import AGAIN, LINK_ODDS, LINKS, RULES, SURE, note_rule
+from unseen.rules.evidence import AGAIN, DEGREE, LINK_ODDS, LINKS, RULES, SOURCES, SURE, note_rule
 from unseen.rules.lookups import NONE, first_edge, row_of, sampled_place
 from unseen.rules.tally import EMPTY, grown, new_tally, slot_of
 
@@ -131,6 +131,13 @@ def fire_all(adjacency, index, source, relation, hidden, budget, state):
         weight = -np.log1p(-index.loops[relation] / (total + smoothing))
         note_rule(source, weight, 0, evidence, touched, num_touched)
     _note_links(adjacency, index, source, relation, hidden, evidence)
+    for place in range(num_touched[0]):
+        z = touched[place]
+        less = 1 if z == hidden else 0
+        row = row_of(adjacency, z, relation ^ 1)
+        if row >= 0:
+            evidence[z, SOURCES] = adjacency.row_edges[row + 1] - adjacency.row_edges[row] - less
+        evidence[z, DEGREE] = first_edge(adjacency, z + 1) - first_edge(adjacency, z) - less
 
 
 @compiled
