@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 CANDIDATES = 100
-MOST_FACTS = 3000
+MOST_FACTS, FACTS_OF_EACH = 2000, 2
 LEAST_FACTS = 5
 """A relation with fewer hidden facts takes the coefficients of all."""
 SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
@@ -101,10 +101,10 @@ def fitted(adjacency: Adjacency, index: RuleIndex, budget: int, seed: int) -> We
 
 
 def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
-    """Facts in both directions: some of every directed relation, and more of those that have more."""
+    """Facts in both directions, evenly from all, and some more of every directed relation."""
     starts, count = row_starts(adjacency), adjacency.num_relations
     facts = np.diff(starts[adjacency.relation_rows])
-    wanted = MOST_FACTS // 2 // max(1, count) + MOST_FACTS // 2 * facts // max(1, facts.sum()) + LEAST_FACTS
+    wanted = MOST_FACTS * facts // max(1, facts.sum()) + FACTS_OF_EACH
     found = [sampled_facts(adjacency, r, starts, wanted[r], np.uint64(seed + 31 * r)) for r in range(count)]
     sources, targets = (np.concatenate([np.empty(0, np.int64), *(pair[way] for pair in found)]) for way in (0, 1))
     return sources, np.repeat(np.arange(count), [len(pair[0]) for pair in found]), targets
