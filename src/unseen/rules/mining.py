@@ -47,7 +47,7 @@ FACTS_PER_SAMPLE, LONG_FACTS_PER_SAMPLE, LONG_WIDTH = 10, 5, 16
 LEAST_SUPPORT, LEAST_CONFIDENCE = 2, 0.001
 ENOUGH_HITS = 20
 """From so many sampled hits on, confidence is their share of the sampled pairs; below, facts counted over pairs."""
-BUDGET = 100_000
+BUDGET = 30_000
 """Edges that the rules of one source touch."""
 CHUNK = 256
 """Bodies that are measured in one piece of work."""
