@@ -5,7 +5,7 @@ while another thread loads a file in bulk, and kills it at a random moment. Then
 write that was acknowledged must be there, every load as a whole or not at all, the graph that models read must
 hold exactly what SPARQL finds, and a question must be answered.
 
-Run: .venv/bin/python benchmarks/crash.py --rounds 200
+Run: .venv/bin/python benchmarks/crash.py --rounds 200 [--engine]
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ WRITERS = 4
 LOAD_SIZE = 500
 
 
-def work(path: Path, round_number: int) -> None:
+def work(path: Path, round_number: int, in_process_of_its_own: bool) -> None:
     """The process that will be killed: says on standard output what it is about to do, and what is done."""
     from unseen.database import Database
+    from unseen.database.engine.process_triples import ProcessTriples
+    from unseen.database.triples import Triples
 
-    database = Database(path)
+    database = Database(path, ProcessTriples if in_process_of_its_own else Triples)
     threads = [Thread(target=write, args=(database, round_number, writer)) for writer in range(WRITERS)]
     threads.append(Thread(target=load, args=(database, path.parent, round_number)))
     say("open")
@@ -150,7 +152,7 @@ def tail_of(triples: set[tuple[str, str, str]]) -> str:
     return next((tail for _, relation, tail in triples if relation == "in"), "w0")
 
 
-def run(rounds: int, seed: int) -> dict[str, object]:
+def run(rounds: int, seed: int, engine: bool = False) -> dict[str, object]:
     from unseen.database import Database
 
     chance = random.Random(seed)
@@ -160,7 +162,7 @@ def run(rounds: int, seed: int) -> dict[str, object]:
         with Database.create(path) as database:
             database.add([("seed", "made_by", "w0"), ("seed", "in", "round0")])
         for number in range(rounds):
-            expected.take(killed(path, number, chance.uniform(0.01, 0.8)))
+            expected.take(killed(path, number, chance.uniform(0.01, 0.8), engine))
             opened.append(check(path, expected)["open_seconds"])
             if (number + 1) % 20 == 0:
                 said = f"{number + 1} rounds, {expected.acknowledged} writes acknowledged, none lost"
@@ -178,9 +180,9 @@ def run(rounds: int, seed: int) -> dict[str, object]:
     }
 
 
-def killed(path: Path, number: int, seconds: float) -> str:
+def killed(path: Path, number: int, seconds: float, engine: bool) -> str:
     """Run the working process, kill it some time after it has opened the database, and give what it said."""
-    command = [sys.executable, __file__, "--work", str(path), "--round", str(number)]
+    command = [sys.executable, __file__, "--work", str(path), "--round", str(number), *["--engine"][: int(engine)]]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             first = process.stdout.readline()
@@ -197,13 +199,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--engine", action="store_true", help="the store is open in a process of its own, as in a server"
+    )
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--round", type=int, default=0, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work:
-        work(arguments.work, arguments.round)
+        work(arguments.work, arguments.round, arguments.engine)
     else:
-        print(json.dumps(run(arguments.rounds, arguments.seed)))
+        print(json.dumps(run(arguments.rounds, arguments.seed, arguments.engine)))
 
 
 if __name__ == "__main__":

@@ -77,10 +77,17 @@ class Load:
 
 
 async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    status, _, body = await answer_with_headers(reader)
+    return status, body
+
+
+async def answer_with_headers(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers by lower-case name, and body of one reply."""
     head = await reader.readuntil(b"\r\n\r\n")
-    lines = head.decode("latin-1").split("\r\n")
-    lengths = [int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length")]
-    return int(lines[0].split()[1]), await reader.readexactly(lengths[0]) if lengths and lengths[0] else b""
+    first, *lines = head.decode("latin-1").strip().split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    length = int(headers.get("content-length", 0))
+    return int(first.split()[1]), headers, await reader.readexactly(length) if length else b""
 
 
 def exact_requests(graph):

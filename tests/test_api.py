@@ -15,10 +15,11 @@ from tests.graph.graphs import named_graph
 from tests.logic.brute_force import answer_set
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, triples
 from unseen.answers import Answer
-from unseen.api import METHODS, find_source
+from unseen.api import METHODS, ask_all, find_source, open_method, prepare
 from unseen.errors import QueryRefused, QuerySyntaxError, UnknownMethod, UnknownName, UnseenError
 from unseen.logic.algebra import Anchor, And, Not, Project, Query
 from unseen.logic.text_writer import to_formula
+from unseen.logic.traverse import Traversal
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
@@ -246,6 +247,25 @@ def test_adding_facts_makes_new_answers_appear(countries: KnowledgeGraph) -> Non
     currencies = unseen.ask(grown, "?x : uses_currency(Atlantis, x)", top=3)
     assert currencies.known == 0
     assert entities(currencies)[0] == "Euro"
+
+
+@pytest.mark.parametrize("method", ["default", "edge-type", "exact"])
+def test_a_batch_of_questions_is_one_traversal(
+    countries: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    names = ("France", "Spain", "Italy", "Germany", "Chad", "Peru", "Japan", "Kenya")
+    questions = [prepare(countries, f"?x : exists v . borders({name}, v) & speaks(v, x)") for name in names]
+    opened = None if method == "exact" else open_method(method)
+    begun: list[Traversal] = []
+    original = Traversal.__init__
+
+    def noted(self: Traversal, graph: KnowledgeGraph) -> None:
+        begun.append(self)
+        original(self, graph)
+
+    monkeypatch.setattr(Traversal, "__init__", noted)
+    assert len(ask_all(countries, questions, opened, method)) == len(names)
+    assert len(begun) == 1
 
 
 def test_only_entities_with_an_edge_are_predicted(family: KnowledgeGraph) -> None:

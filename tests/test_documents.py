@@ -10,11 +10,15 @@ from types import ModuleType
 
 import pytest
 
+from experiments.grid_document import page as grid_page
+from experiments.grid_document import with_tables
 from tests.cli.command import command_in
 from tests.documents import Block, ShellLine, blocks, same_output, shell_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXPERIMENTS = [ROOT / "experiments" / "history.md", ROOT / "experiments" / "results" / "README.md"]
+"""Pages whose links are followed, and whose commands are not run."""
 EXAMPLES = [block for path in DOCUMENTS for block in blocks(path) if block.is_run]
 SHELL = {"console", "bash", "sh", "shell"}
 
@@ -53,9 +57,16 @@ def test_the_page_of_the_command_line_is_what_the_tool_writes() -> None:
 
 
 def test_the_page_of_the_grid_is_what_the_tool_makes_of_the_result_files(tmp_path: Path) -> None:
-    page, tool = ROOT / "docs" / "grid.md", ROOT / "tools" / "grid_document.py"
+    page = ROOT / "docs" / "grid.md"
     shown = re.sub(r"!\[[^\n]*\n\n", "", page.read_text(encoding="utf-8"))
-    assert shown == opened(tool).page(tmp_path, figures=False), "run .venv/bin/python tools/grid_document.py"
+    assert shown == grid_page(tmp_path, figures=False), "run .venv/bin/python -m experiments.grid_document"
+
+
+def test_the_tables_of_the_results_are_what_the_tool_makes_of_the_result_files() -> None:
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert page == with_tables(page), "run .venv/bin/python -m experiments.grid_document"
+    assert page.count("<!-- table: ") >= 7
+    assert len(page.splitlines()) <= 250
 
 
 def opened(tool: Path) -> ModuleType:
@@ -70,7 +81,7 @@ def opened(tool: Path) -> ModuleType:
 def test_links_between_documents_lead_somewhere() -> None:
     links = [
         (path, target)
-        for path in DOCUMENTS
+        for path in [*DOCUMENTS, *EXPERIMENTS]
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
         if "://" not in target and not target.startswith("mailto:")
     ]
@@ -136,3 +147,16 @@ def test_only_the_last_digits_of_what_is_shown_may_differ() -> None:
     assert not same_output(["rank entity probability", "2 Spain known 0.986", "3 known, 1,234 triples"], shown)
     assert not same_output(["rank entity probability", "1 Spain known 0.986", "3 known, 1,235 triples"], shown)
     assert not same_output(shown[:2], shown)
+
+
+def test_installing_is_described_as_it_works_from_a_clone() -> None:
+    sources = [*DOCUMENTS, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "src").rglob("*.py"))]
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        for line in re.findall(r"pip install[^`\n]*", text):
+            assert "unseen[" not in line, f"{path.name}: {line}: there is no such package on an index"
+            extras = re.findall(r"'\.\[([a-z]+)\]'", line)
+            assert set(extras) <= {"rdf", "server", "plot", "dev"}, f"{path.name}: {line}"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "pins a small torch" not in readme
+    assert "PyTorch's CPU index" in readme

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from unseen.logic.choose import Ranked, largest_in_rows, largest_of
+from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class _Asking:
 
     def __init__(self, graph: KnowledgeGraph, questions: Sequence[Question], execution: Execution | None) -> None:
         self.graph, self.questions, self.execution = graph, questions, execution
-        self.traversal = Traversal(graph)
+        self.traversal = Traversal(graph) if execution is None else execution.traversal
         self.is_candidate = np.zeros(graph.num_entities, bool)
         self.is_candidate[graph.connected_entities] = True
         self.known = [self._known(question) for question in questions]
@@ -135,6 +136,7 @@ class _Asking:
 
         Known answers have a probability too: negation makes them less than certain.
         """
+        check_stop()
         questions, found = self.questions[part], self.known[part]
         if self.execution is None:
             certain = [np.ones(len(members), np.float32) for members in found]
@@ -175,6 +177,7 @@ class _Asking:
 
     def _explained(self, query: Query, entity: int, known: bool) -> Explanation:
         """Values of the inner variables and, for what is known, the edges that prove it."""
+        check_stop()
         name, relation_name = self.graph.vocabulary.entity_name, self.graph.vocabulary.relations.name
         if known:
             witness = self.traversal.witness(query, entity)

@@ -156,7 +156,7 @@ def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | No
     """The query of a question, with names, and the number of answers it asks for, if it says one."""
     if isinstance(question, Query):
         return question, None
-    if _SPARQL.match(question):
+    if is_sparql(question):
         from unseen.logic.sparql import parse_sparql  # rdflib is optional
 
         parsed = parse_sparql(question, prefixes_of(graph))
@@ -164,6 +164,11 @@ def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | No
     from unseen.logic.text import parse_formula
 
     return parse_formula(question), None
+
+
+def is_sparql(text: str) -> bool:
+    """Whether a question is SPARQL; else it is a formula."""
+    return _SPARQL.match(text) is not None
 
 
 def prefixes_of(graph: KnowledgeGraph) -> dict[str, str]:
@@ -195,8 +200,14 @@ def _ships_models() -> bool:
     return (resources.files("unseen.data") / "models").is_dir()
 
 
-def open_method(name: str) -> Method:
-    """A method by name, a shipped model, or what the folder of a model or a run holds; models are opened once."""
+def open_method(name: str, device: str = "auto") -> Method:
+    """A method by name, a shipped model, or what the folder of a model or a run holds; models are opened once.
+
+    `device` is where a model computes: cpu, cuda, cuda:1, or auto, a GPU if there is one. Methods without a network
+    compute on the CPU.
+    """
+    if name in METHODS and device not in ("auto", "cpu"):
+        raise UnseenError(f"the method {name} computes on the CPU, not on {device}: leave out --device")
     if name == "edge-type":
         from unseen.methods.edge_type import EdgeType  # torch takes seconds to import
 
@@ -213,7 +224,7 @@ def open_method(name: str) -> Method:
     if name == "default" and not shipped:
         raise UnseenError("no model is shipped with this version: name a method, or a folder of `unseen pretrain`")
     if name == "default" or name in shipped or Path(name).is_dir():
-        return kept_model(name)
+        return kept_model(name, device)
     raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder"))
 
 
@@ -223,6 +234,11 @@ def _rules_method() -> Method:
     from unseen.methods.mined_rules import MinedRules
 
     return MinedRules()
+
+
+def device_of(method: Method) -> str:
+    """Where a method computes."""
+    return str(getattr(getattr(method, "method", method), "device", "cpu"))
 
 
 def check_memory(method: Method, graph: KnowledgeGraph) -> None:

@@ -50,9 +50,9 @@ class Client:
     def __init__(self, url: str, *, api_key: str | None = None, timeout: float = 60.0) -> None:
         self.url, self._timeout = url.rstrip("/"), timeout
         self._scheme, self._host, self._port, self._base = _parts(url)
-        if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
-            raise ServerError("a key is made of printable ASCII characters")
-        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        if api_key is not None and not api_key.isprintable():
+            raise ServerError("a key is made of printable characters")
+        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}".encode()}
         self._local = local()
 
     def __enter__(self) -> Self:
@@ -154,7 +154,7 @@ class Client:
             self.close()
             raise ServerError(f"{self.url} does not answer: {error or type(error).__name__}") from None
         if response.status >= 400:
-            raise _error(response.status, content, text)
+            raise _error(response.status, content, text, _seconds(response.getheader("Retry-After")))
         return content
 
     def _response(self, method: str, address: str, body: bytes | None, headers: dict[str, str]) -> HTTPResponse:
@@ -210,13 +210,19 @@ def _answer(plain: dict[str, Any]) -> Answer:
     return Answer(plain["rank"], plain["entity"], plain["known"], plain["probability"], plain["bindings"], edges)
 
 
-def _error(status: int, content: bytes, text: str) -> Exception:
+def _seconds(retry_after: str | None) -> int | None:
+    """The seconds of a Retry-After header; one with a date, which our server never sends, says nothing."""
+    text = (retry_after or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _error(status: int, content: bytes, text: str, retry_after: int | None) -> Exception:
     """The error that the same question would raise at home, where there is one."""
     try:
         found = json.loads(content)["error"]
         code, message = str(found["code"]), str(found["message"])
     except (ValueError, LookupError, TypeError):
-        return ServerError(f"the server answered with status {status}", status=status)
+        return ServerError(f"the server answered with status {status}", status=status, retry_after=retry_after)
     if code in ("unknown_entity", "unknown_relation") and "name" in found:
         return UnknownName(code.removeprefix("unknown_"), found["name"], found.get("closest", ()))
     if code == "syntax_error" and "problem" in found:
@@ -224,4 +230,4 @@ def _error(status: int, content: bytes, text: str) -> Exception:
     if code == "refused" and "reason" in found:
         position = found.get("position")
         return QueryRefused(found["reason"], text=text if position is not None else None, position=position)
-    return ServerError(message, status=status, code=code, details=found)
+    return ServerError(message, status=status, code=code, details=found, retry_after=retry_after)

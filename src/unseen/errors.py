@@ -14,7 +14,10 @@ UnseenError                      anything the user can do something about: one l
 ├── DatasetError                 a dataset folder, archive or download is damaged, foreign or dangerous
 ├── DatabaseError                a database could not be opened, read or written
 │   ├── DatabaseInUse            another process has it open
-│   └── DiskFull                 there is no space to write
+│   ├── DatabaseDamaged          a file of it is missing or was changed: which one, and how to go on
+│   ├── DiskFull                 there is no space to write
+│   └── EngineLost               the engine's process ended while it was at work: time, memory, nesting, crash
+├── Stopped                      work that was told to end before it was done
 ├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
 └── MissingExtra                 a feature whose optional packages are not installed
@@ -84,6 +87,22 @@ class DatabaseInUse(DatabaseError):
         super().__init__(f"is in use by {holder}; {remedy}", path=path)
 
 
+class DatabaseDamaged(DatabaseError):
+    """A file of the database is missing, or its bytes are not those that were written."""
+
+
+class EngineLost(DatabaseError):
+    """The engine process ended while it did something; `cause` is `time`, `memory`, `nesting`, `crash` or `gone`."""
+
+    def __init__(self, doing: str, reason: str, *, cause: str = "crash", outcome: str = "") -> None:
+        self.doing, self.reason, self.cause, self.outcome = doing, reason, cause, outcome
+        super().__init__(f"the engine process ended while it {doing}: {reason}" + (f"; {outcome}" if outcome else ""))
+
+    def with_outcome(self, outcome: str) -> EngineLost:
+        """The same error, with what became of the change that was under way."""
+        return EngineLost(self.doing, self.reason, cause=self.cause, outcome=outcome)
+
+
 class DiskFull(DatabaseError):
     """There is no space to write; nothing was changed."""
 
@@ -91,11 +110,28 @@ class DiskFull(DatabaseError):
         super().__init__("the disk is full; nothing was changed. Make room and try again", path=path)
 
 
-class ServerError(UnseenError):
-    """What a server answered when it could not do what was asked: its status, and its error as data."""
+class Stopped(UnseenError):
+    """Work that was told to end before it was done."""
 
-    def __init__(self, message: str, *, status: int | None = None, code: str = "", details: object = None) -> None:
+    def __init__(self) -> None:
+        super().__init__("it was stopped before it was done")
+
+
+class ServerError(UnseenError):
+    """What a server answered when it could not do what was asked: its status, its error as data, when to try again."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str = "",
+        details: object = None,
+        retry_after: int | None = None,
+    ) -> None:
         self.status, self.code, self.details = status, code, details
+        self.retry_after = retry_after
+        """Seconds to wait, if the server has said so."""
         super().__init__(message)
 
 
@@ -168,7 +204,8 @@ class MissingExtra(UnseenError):
 
     def __init__(self, feature: str, extra: str, package: str) -> None:
         self.feature, self.extra, self.package = feature, extra, package
-        super().__init__(f"{feature} needs {package}: install it with `pip install 'unseen[{extra}]'`")
+        remedy = f"install the extra {extra!r}: `pip install -c constraints.txt '.[{extra}]'` in a clone of unseen"
+        super().__init__(f"{feature} needs {package}; {remedy}")
 
 
 def shorten(name: str, limit: int = 80) -> str:

@@ -41,8 +41,12 @@ def dump(value: Any, path: Path, protocol: int = 4) -> None:
     path.write_bytes(pickle.dumps(value, protocol))
 
 
+POSITIVE = [name for name in STRUCTURES if "n" not in name]
+
+
 def exported(dataset: Dataset, folder: Path, form: str) -> Path:
-    export_dataset(dataset, folder, form)
+    """The dataset in a published format; without negation where the format has none."""
+    export_dataset(dataset, folder, form, POSITIVE if form == "query2box" else None)
     return folder
 
 

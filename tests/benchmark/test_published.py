@@ -176,9 +176,9 @@ class TestWhatOthersRead:
         chain = transductive_dataset().tables["test"]["2p"].slots[0].tolist()
         assert load(query2box / "test_triples_2c.pkl")[0] == ((chain[0], tuple(chain[1:]), 0), "2-chain")
 
-    def test_what_a_format_cannot_hold_is_said(self, tmp_path: Path) -> None:
-        (remark,) = export_dataset(transductive_dataset(), tmp_path / "q2b", "query2box")
-        assert remark.endswith("2in 3in inp pin pni")
+    def test_what_a_format_cannot_hold_is_refused_or_said(self, tmp_path: Path) -> None:
+        with pytest.raises(DatasetError, match=r"2in, 3in, inp, pin, pni; --types 1p,2p,3p,2i,3i,ip,pi,2u,up"):
+            export_dataset(transductive_dataset(), tmp_path / "q2b", "query2box")
         (remark,) = export_dataset(inductive_dataset(), tmp_path / "x.npz", "npz")
         assert "answers are left out" in remark
 
@@ -188,9 +188,10 @@ class TestWhatOthersRead:
             export_dataset(inductive_dataset(), tmp_path / "x", form)
         assert list(tmp_path.iterdir()) == []
 
-    def test_a_disjoint_dataset_does_not_fit_inductiveqe(self, tmp_path: Path) -> None:
-        with pytest.raises(DatasetError, match="a disjoint dataset does not fit"):
-            export_dataset(disjoint_dataset(), tmp_path / "x.zip", "inductiveqe")
+    @pytest.mark.parametrize(("form", "file"), [("inductiveqe", "x.zip"), ("npz", "x.npz"), ("betae", "x")])
+    def test_a_disjoint_dataset_fits_no_published_format(self, tmp_path: Path, form: str, file: str) -> None:
+        with pytest.raises(DatasetError, match="a disjoint dataset does not fit; its dataset folder is the one format"):
+            export_dataset(disjoint_dataset(), tmp_path / file, form)
         assert list(tmp_path.iterdir()) == []
 
     def test_nothing_is_overwritten(self, inductive: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.benchmark.published_files import STRUCTURES, Malicious, dump, exported, load
-from tests.benchmark.small_dataset import QUERIES, assert_same, inductive_dataset, transductive_dataset
+from tests.benchmark.small_dataset import PARTS, QUERIES, assert_same, inductive_dataset, transductive_dataset
 from unseen.benchmark.dataset import SPLITS
 from unseen.benchmark.published import import_dataset
 from unseen.errors import DatasetError
@@ -82,6 +82,23 @@ class TestForeignFiles:
         with pytest.raises(DatasetError, match="has no answers for the query"):
             import_dataset(betae)
 
+    @pytest.mark.parametrize("missing", ["*answers*", "*-answers*", "*easy*", "*hard*", "*-easy-*", "*-hard-*"])
+    def test_answers_without_a_file_are_computed(self, inductive: Path, betae: Path, missing: str) -> None:
+        for folder, whole in ((betae, transductive_dataset()), (inductive, inductive_dataset())):
+            for file in folder.glob(f"{missing}.pkl"):
+                file.unlink()
+            dataset = import_dataset(folder)
+            assert_same(whole.with_queries(whole.tables, {}), dataset)
+            noted = " ".join(dataset.manifest.get("notes", ()))
+            assert ("they were computed on the graph" in noted) or folder is inductive
+
+    def test_hard_answers_of_query2box_are_computed(self, query2box: Path) -> None:
+        for file in query2box.glob("*_hard.pkl"):
+            file.unlink()
+        whole = transductive_dataset()
+        positive = {s: {n: t for n, t in whole.tables[s].items() if not t.shape.has_negation} for s in SPLITS}
+        assert_same(whole.with_queries(positive, {}), import_dataset(query2box))
+
     def test_edges_in_one_direction_only_are_taken_and_noted(self, betae: Path) -> None:
         lines = (betae / "train.txt").read_text().split("\n")
         count = len(lines) // 2
@@ -101,6 +118,20 @@ class TestForeignFiles:
         (betae / "train.txt").write_text("".join(f"{entity(h)}\t{relation(r)}\t{entity(t)}\n" for h, r, t in edges))
         assert_same(original, import_dataset(betae))
 
+    @pytest.mark.parametrize("by_name", [True, False])
+    def test_a_graph_in_another_vocabulary_is_refused(self, betae: Path, tmp_path: Path, by_name: bool) -> None:
+        """Its triples would all be left out, and the dataset would have an empty graph."""
+        text = "".join(f"Q{i}\tP{i % 3}\tQ{i + 1}\n" for i in range(40))
+        files = []
+        for side in SPLITS:
+            files.append(betae / f"{side}.txt" if by_name else tmp_path / f"{side}.tsv")
+            files[-1].write_text(text)
+        message = (
+            r"40 of 40 triples have names that the dataset does not know \(41 unknown entities: 'Q0', 'Q1', 'Q10', …"
+        )
+        with pytest.raises(DatasetError, match=f"{message}; 3 unknown relations: 'P0', 'P1', 'P2'.*in the same names"):
+            import_dataset(betae, graph_files=() if by_name else files)
+
     def test_a_split_may_be_absent(self, inductive: Path) -> None:
         for file in inductive.glob("train_*.pkl"):
             file.unlink()
@@ -115,10 +146,24 @@ class TestForeignFiles:
         dump(old, inductive / "og_mappings.pkl")
         assert import_dataset(inductive).vocabulary.entity_name(3) == "6"
         lines = [f"entity {i}\trelation {i % 9}\tentity {i + 1}" for i in range(2 * vocabulary.num_entities)]
+        split = inductive_dataset().split
+        for edges in (getattr(split, part) for part in PARTS):
+            lines += [f"entity {2 * h}\trelation {r + 1}\tentity {2 * t}" for h, r, t in edges.tolist()]
         (tmp_path / "names.tsv").write_text("\n".join(lines))
         named = import_dataset(inductive, graph_files=[tmp_path / "names.tsv"]).vocabulary
         assert named.entity_name(3) == "entity 6"
         assert named.relation_name(0) == ("relation 1", False)
+        (tmp_path / "other.tsv").write_text("\n".join(lines[:-3]))
+        with pytest.raises(DatasetError, match=r"not made from the graph that was given: [1-3] of its .* edges"):
+            import_dataset(inductive, graph_files=[tmp_path / "other.tsv"])
+
+    def test_a_graph_that_names_nothing_is_refused(self, inductive: Path, tmp_path: Path) -> None:
+        (tmp_path / "names.tsv").write_text("a\tr\tb\n")
+        with pytest.raises(DatasetError, match=r"has names, not numbers, in og_mappings\.pkl: leave out --graph"):
+            import_dataset(inductive, graph_files=[tmp_path / "names.tsv"])
+        (inductive / "og_mappings.pkl").unlink()
+        with pytest.raises(DatasetError, match=r"has no og_mappings\.pkl to find names by: leave out --graph"):
+            import_dataset(inductive, graph_files=[tmp_path / "names.tsv"])
 
     def test_archives_with_a_folder_inside(self, inductive: Path, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "nested.zip", "w") as archive:
@@ -164,7 +209,9 @@ class TestForeignFiles:
             files[-1].write_text("".join(lines) + "stranger\tis 0\t/m/1\n")
         (query2box / "test_ans_ic.pkl").unlink()
         dataset = import_dataset(query2box, graph_files=files)
-        assert "notes" not in dataset.manifest
+        count = len(original.split.train_graph) + 1
+        known = f"train.tsv: 1 of {count} triples were left out, the dataset does not know their names"
+        assert f"{known} (1 unknown entities: 'stranger')" in dataset.manifest["notes"]
         assert np.array_equal(dataset.tables["test"]["ip"].easy.values, original.tables["test"]["ip"].easy.values)
 
     def test_hard_answers_that_the_graph_denies_are_noted(self, query2box: Path) -> None:
@@ -206,10 +253,12 @@ class TestRefusals:
         with pytest.raises(DatasetError, match="has no answers for the query"):
             import_dataset(inductive)
 
-    def test_a_file_of_answers_missing(self, inductive: Path) -> None:
-        (inductive / "test_answers_easy.pkl").unlink()
-        with pytest.raises(DatasetError, match=r"test_answers_easy\.pkl is missing, though there are test queries"):
-            import_dataset(inductive)
+    def test_answers_are_missing_and_there_is_no_graph_to_compute_them_on(self, betae: Path) -> None:
+        for side in SPLITS:
+            (betae / f"{side}.txt").unlink()
+        (betae / "valid-hard-answers.pkl").unlink()
+        with pytest.raises(DatasetError, match=r"valid-hard-answers\.pkl is missing, and without a graph .* --graph"):
+            import_dataset(betae)
 
     @pytest.mark.parametrize("wrong", [10_000, -1, "x", None])
     def test_an_answer_that_is_no_entity(self, inductive: Path, wrong: object) -> None:

@@ -40,8 +40,11 @@ def plain(text: str) -> str:
     return "".join(line.rstrip() + "\n" for line in COLOURS.sub("", text).splitlines())
 
 
-def command_in(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """A function that runs `unseen` with the given words."""
+def command_in(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], app: Callable[[], None] | None = None
+) -> Command:
+    """A function that runs `unseen`, or another command line, with the given words."""
+    from unseen.cli.main import app as unseen
     from unseen.cli.main import run
 
     for name, value in ENVIRONMENT.items():
@@ -54,7 +57,7 @@ def command_in(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         capsys.readouterr()
         code = 0
         try:
-            run()
+            run(app or unseen)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         captured = capsys.readouterr()

@@ -12,13 +12,39 @@ import pytest
 
 from tests.cli.command import GOLDEN, Command, assert_golden
 from tests.conftest import FAMILY
+from unseen.answers import Answer
+from unseen.cli.ask import shown_probabilities
 from unseen.version import __version__
 
-HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "fastapi")
+HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "starlette")
 GRANDCHILDREN = "?u : exists child . parent(Ada, child) & parent(child, u)"
 NEIGHBOURS = "?x : borders(France, x) & !speaks(x, German)"
 HEURISTIC = ("--method", "edge-type")
 """What gives the same digits on every machine; sums of a network do not."""
+
+
+def test_flags_have_no_type_in_help(command: Command) -> None:
+    for words in (["ask"], ["models"], ["train", "gnn-qe"], ["db", "load"], ["dataset", "stats"], []):
+        page = command(*words, "--help").output
+        assert "<bool>" not in page
+        assert "--help" in page
+
+
+def test_names_of_models_are_not_broken_where_there_is_no_terminal(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    listed = command("models").output.splitlines()
+    assert [line.split("  ")[0] for line in listed] == ["name", "default (default)", "without-fb15k-237"]
+
+
+def test_decimal_points_of_probabilities_stand_below_each_other(command: Command) -> None:
+    for words in ([NEIGHBOURS, "--top", "12"], ["?x : borders(France, x)", "--top", "40"]):
+        lines = command("ask", "countries", *words, *HEURISTIC).output.splitlines()[1:-1]
+        points = {re.search(r"\d([.e])[-\d.e]*$", line).start(1) for line in lines}
+        assert len(points) == 1, lines
+    answers = [Answer(1, "a", True, value) for value in (1.0, 0.5, 0.00123, 1e-5, 3.21e-7)]
+    assert shown_probabilities(answers) == ["1.000  ", "0.500  ", "0.0012 ", "1e-05  ", "3.2e-07"]
 
 
 class TestGoldenOutput:

@@ -83,6 +83,39 @@ def test_what_an_import_has_to_remark_stands_on_standard_error(tmp_path: Path) -
     assert "--graph" in result.stderr
 
 
+def test_the_layout_that_was_taken_is_said_and_kept(tmp_path: Path) -> None:
+    texts = {
+        "train": "a r b\nb r c\nc s a\na s c\n",
+        "msg": "x r y\ny q z\nz r x\n",
+        "valid": "a r c\n",
+        "test": "y r x\n",
+    }
+    (tmp_path / "art").mkdir()
+    for name, text in texts.items():
+        (tmp_path / "art" / f"{name}.txt").write_text(text)
+    result = run("split", "--given", tmp_path / "art", "-o", tmp_path / "d", "--json")
+    told = json.loads(result.stdout)
+    assert [told[key] for key in ("layout", "validation", "observe", "ask")] == [
+        "wikitopics",
+        "training graph",
+        "train",
+        "test",
+    ]
+    assert "layout wikitopics: of valid.txt's triples 100% have names of train.txt" in result.stderr
+    assert Dataset.open(tmp_path / "d").manifest["layout"] == "wikitopics"
+    with pytest.raises(DatasetError, match="is not of the layout ingram"):
+        run("split", "--given", tmp_path / "art", "-o", tmp_path / "e", "--layout", "ingram")
+
+
+def test_types_are_exported_by_name(tmp_path: Path) -> None:
+    inductive_dataset().save(tmp_path / "here")
+    run("export", tmp_path / "here", "-o", tmp_path / "there.npz", "--types", "1p, 2in")
+    run("import", tmp_path / "there.npz", "-o", tmp_path / "back")
+    assert set(Dataset.open(tmp_path / "back").tables["test"]) == {"1p", "2in"}
+    with pytest.raises(DatasetError, match="no queries of type 7x"):
+        run("export", tmp_path / "here", "-o", tmp_path / "other.npz", "--types", "7x")
+
+
 def test_downloads_are_listed_by_name(tmp_path: Path) -> None:
     lines = run("download").stdout.splitlines()
     assert any(line.startswith("inductiveqe-175 ") for line in lines)

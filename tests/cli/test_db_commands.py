@@ -42,7 +42,7 @@ def test_dump_backup_and_info(command: Command, folder: Path, made: str) -> None
     assert len((folder / "out.nt").read_text().splitlines()) == 8
     assert command("db", "backup", made, "copy.db").code == 0
     described = json.loads(command("db", "info", "copy.db", "--json").output)
-    assert (described["triples"], described["statements"], described["format"]) == (8, 8, 1)
+    assert (described["triples"], described["statements"], described["format"]) == (8, 8, 2)
     assert "triples" in command("db", "info", made).output
     assert command("info", made, "--json").code == 0
 
@@ -82,3 +82,15 @@ def test_two_words_are_no_triple(command: Command, made: str) -> None:
     result = command("db", "add", made, "Gus", "likes")
     assert result.code == 2
     assert "three words for each triple" in result.errors
+
+
+def test_a_damaged_database_is_named_and_repaired(command: Command, folder: Path, made: str) -> None:
+    assert command("db", "add", made, "Gus", "likes", "Go").code == 0
+    (journal,) = (folder / made).glob("journal-*")
+    journal.write_bytes(journal.read_bytes().replace(b"Gus", b"Gut"))
+    assert "line 1 (byte 0) is not what was written" in command("db", "info", made).errors
+    repaired = command("db", "repair", made)
+    assert repaired.code == 0
+    assert "nothing is lost" in repaired.errors
+    assert f"damaged-{journal.name}" in repaired.errors
+    assert command("db", "info", made).code == 0

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -10,8 +10,7 @@ from tests.evaluation.small_dataset import TYPES, small_dataset
 from unseen.cli.main import app
 from unseen.errors import EvaluationError, GraphError, TooLarge, UnknownMethod
 
-if TYPE_CHECKING:
-    from pathlib import Path
+PAPER = Path(__file__).parents[2] / "experiments" / "paper_results.csv"
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +95,7 @@ def test_a_graph_too_large_for_the_model_is_refused_with_what_would_work(
 def test_report_makes_tables_of_results(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "result.json"
     run("evaluate", "edge-type", folder, "--json", target)
-    run("report", target, "-o", tmp_path / "report", "--no-figures", "--metrics", "mrr", "--paper")
+    run("report", target, "-o", tmp_path / "report", "--no-figures", "--metrics", "mrr", "--beside", PAPER)
     table = (tmp_path / "report" / "test_queries.md").read_text("utf-8")
     assert "| 175 % | Edge-type heuristic | MRR |" in table
     assert (tmp_path / "report" / "report.md").is_file()

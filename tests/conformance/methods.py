@@ -150,6 +150,13 @@ def calibrated_by_query() -> Calibrated:
     return Calibrated(EdgeType(), QueryCalibration(Terms(predicted | ranks), known))
 
 
+def calibrated_cqd_beam() -> Calibrated:
+    """A method that gives its scores in blocks, with made-up probabilities by query."""
+    from unseen.methods.calibration import calibrated as with_probabilities
+
+    return with_probabilities(cqd_beam(), calibrated_by_query().calibration)
+
+
 def cqd_beam(**options: object) -> Answerer:
     """Beams over vectors that belong to names; the beam holds all entities of the suite's graphs, which may tie."""
     from tests.methods.cqd_beam.scorers import NamedVectors
@@ -192,6 +199,8 @@ METHODS = [
     MethodCase("cqd-beam, softmax", lambda: cqd_beam(scale="softmax", negation=2.0, heads="any")),
     MethodCase("cqd-beam, min-max", lambda: cqd_beam(scale="min-max", beam=0)),
     MethodCase("cqd-beam probabilities", lambda: Estimated(cqd_beam())),
+    MethodCase("calibrated cqd-beam", calibrated_cqd_beam),
+    MethodCase("calibrated cqd-beam probabilities", lambda: Estimated(calibrated_cqd_beam())),
     MethodCase("nodepiece-qe", nodepiece_qe, knows_new_relations=False, reload=reloaded_nodepiece_qe),
     MethodCase(
         "nodepiece-qe with gnn",

@@ -22,9 +22,10 @@ from unseen.errors import ServerError
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_nothing_acknowledged_is_lost_when_the_process_is_killed() -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "crash.py"), "--rounds", "3"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+@pytest.mark.parametrize("options", [(), ("--engine",)], ids=["library", "server"])
+def test_nothing_acknowledged_is_lost_when_the_process_is_killed(options: tuple[str, ...]) -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "crash.py"), "--rounds", "3", *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, ended.stderr[-2000:]
     report = json.loads(ended.stdout)
     assert (report["rounds"], report["lost"]) == (3, 0)

@@ -13,8 +13,7 @@ import pytest
 
 import unseen
 from tests.conftest import FAMILY
-from unseen.database import Database, folder
-from unseen.database import database as database_module
+from unseen.database import Database, folder, ledger
 from unseen.database.dump import dump
 from unseen.database.exact import query, update
 from unseen.errors import DatabaseError, DatabaseInUse, DiskFull, GraphError, QueryRefused, QuerySyntaxError
@@ -157,12 +156,12 @@ def test_a_format_from_the_future_is_refused_and_an_old_one_is_upgraded(
     database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database.close()
-    monkeypatch.setattr(folder, "FORMAT", 2)
-    monkeypatch.setitem(folder.UPGRADES, 1, lambda found: (found / "upgraded").touch())
+    monkeypatch.setattr(folder, "FORMAT", 3)
+    monkeypatch.setitem(folder.UPGRADES, 2, lambda found: (found / "upgraded").touch())
     Database(path).close()
     assert (path / "upgraded").exists()
     monkeypatch.undo()
-    with pytest.raises(DatabaseError, match="has format 2, and this version of unseen reads up to 1"):
+    with pytest.raises(DatabaseError, match="has format 3, and this version of unseen reads up to 2"):
         Database(path)
 
 
@@ -184,7 +183,7 @@ def test_a_full_disk_is_said_and_changes_nothing(
     with pytest.raises(DiskFull, match="the disk is full; nothing was changed"):
         database.add([("Emil", "parent", "Fay")])
     monkeypatch.undo()
-    monkeypatch.setattr(database_module, "_free_bytes", lambda _: 0)
+    monkeypatch.setattr(ledger, "free_bytes", lambda _: 0)
     with pytest.raises(DiskFull):
         update(database, "INSERT DATA { :a :b :c }")
     monkeypatch.undo()
@@ -206,7 +205,7 @@ def test_a_damaged_snapshot_is_made_again(database: Database, path: Path, damage
 
 
 def test_a_long_journal_becomes_a_snapshot(database: Database, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database_module, "MOST_JOURNALED", 20)
+    monkeypatch.setattr(ledger, "MOST_JOURNALED", 20)
     for number in range(40):
         database.add([(f"e{number}", "next", f"e{number + 1}")])
     (journal,) = path.glob("journal-*")
@@ -312,8 +311,8 @@ def test_a_snapshot_that_fails_does_not_undo_the_write(database: Database, monke
     def full(*_: object) -> None:
         raise DatabaseError("no space")
 
-    monkeypatch.setattr(database_module, "MOST_JOURNALED", 1)
-    monkeypatch.setattr(database_module, "write_snapshot", full)
+    monkeypatch.setattr(ledger, "MOST_JOURNALED", 1)
+    monkeypatch.setattr(ledger, "write_snapshot", full)
     assert database.add([("Emil", "parent", "Fay")]) == 1
     assert ("Emil", "parent", "Fay") in triples(database)
 
@@ -370,8 +369,8 @@ def test_nothing_is_upgraded_while_another_process_has_it(
     database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder, "PATIENCE", 0.0)
-    monkeypatch.setattr(folder, "FORMAT", 2)
-    monkeypatch.setitem(folder.UPGRADES, 1, lambda _: pytest.fail("upgraded"))
+    monkeypatch.setattr(folder, "FORMAT", 3)
+    monkeypatch.setitem(folder.UPGRADES, 2, lambda _: pytest.fail("upgraded"))
     with pytest.raises(DatabaseInUse):
         Database(path)
 

@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import FAMILY
 from unseen.database import Database, graph_store
 from unseen.database.exact import update
+from unseen.database.ledger import Ledger
 from unseen.errors import QueryRefused
 from unseen.graph.prefixes import key_of
 
@@ -171,20 +172,20 @@ def test_statements_about_statements_are_copied_and_kept(database: Database, pat
     update(database, "INSERT { ?s :copy ?o } WHERE { ?s :b ?o }")
     update(database, "INSERT DATA { :x :y :z }")
     document = b"@prefix : <urn:unseen:> . :m :n <<( :c :d :e )>> ; :o :p ."
-    graph_store.add(database, None, graph_store.parsed(database, document, "text/turtle"))
-    graph_store.add(database, "urn:g", graph_store.parsed(database, document, "text/turtle"))
+    graph_store.add(database, None, graph_store.Lines.of_document(document, "text/turtle"))
+    graph_store.add(database, "urn:g", graph_store.Lines.of_document(document, "text/turtle"))
     assert database.add([("p", "q", "r")]) == 1
     database.close()
     with Database(path) as again:
         assert in_graph(again) == in_store(again) == {*FAMILY, ("x", "y", "z"), ("p", "q", "r"), ("m", "o", "p")}
-        graph_store.replace(again, None, graph_store.parsed(again, document, "text/turtle"))
+        graph_store.replace(again, None, graph_store.Lines.of_document(document, "text/turtle"))
         assert in_graph(again) == in_store(again) == {("m", "o", "p")}
 
 
-def test_a_trace_that_cannot_be_read_may_be_anything(
+def test_a_trace_that_is_too_long_may_be_anything(
     database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("unseen.database.triples.statement_of_quad", lambda _: ("<urn:a>", "<urn:b>", "nonsense"))
+    monkeypatch.setattr("unseen.database.engine.operations.MOST_TOUCHED", 0)
     update(database, FACT)
     assert in_graph(database) == in_store(database) == {*FAMILY, ("Gus", "likes", "Go")}
 
@@ -196,14 +197,32 @@ def test_edges_that_the_snapshot_lacks_are_found_when_it_is_opened(database: Dat
         assert in_graph(again) == in_store(again) == {*FAMILY, ("Gus", "likes", "Go")}
 
 
-def test_two_iris_of_one_name_are_counted_once_and_for_all(
+def test_two_spellings_of_an_iri_are_two_things(
     database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    update(database, "INSERT DATA { <urn:unseen:a> :b :c . <urn:unseen:%61> :b :c }")
+    update(database, "INSERT DATA { <urn:unseen:Bb> :b :c . <urn:unseen:%42b> :b :c }")
+    both = {*FAMILY, ("Bb", "b", "c"), ("urn:unseen:%42b", "b", "c")}
+    assert in_graph(database) == in_store(database) == both
+    assert database.remove([("<urn:unseen:%42b>", "b", "c")]) == 1
+    assert in_graph(database) == in_store(database) == both - {("urn:unseen:%42b", "b", "c")}
+    assert database.add([("urn:unseen:%42b", "b", "c")]) == 1
+    update(database, "DELETE DATA { <urn:unseen:Bb> :b :c }")
     database.close()
-    Database(path).close()
-    monkeypatch.setattr(Database, "_rebuild", lambda _: pytest.fail("made again"))
-    Database(path).close()
+    monkeypatch.setattr(Ledger, "rebuild", lambda _: pytest.fail("made again"))
+    with Database(path) as again:
+        assert in_graph(again) == in_store(again) == both - {("Bb", "b", "c")}
+
+
+def test_no_update_sees_or_loses_the_numbers_of_the_database(database: Database, tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\tb\tc\n")
+    database.load([tmp_path / "a.tsv"])
+    before = database.triples.marks()
+    update(database, "INSERT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }")
+    update(database, "DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } } ; DROP ALL ;")
+    after = database.triples.marks()
+    assert in_store(database) == in_graph(database) == set()
+    assert (after.loaded, after.number) == (before.loaded, (before.number or 0) + 2)
+    assert database.triples.size() == 0
 
 
 @pytest.mark.parametrize("text", ["DROP GRAPH <urn:g>", "CLEAR GRAPH <urn:g>", "MOVE <urn:g> TO <urn:h>"])

@@ -184,7 +184,8 @@ def test_nameless_blank_nodes_get_the_same_names_every_time(tmp_path: Path) -> N
 def test_names_made_from_plain_names_are_plain_again(tmp_path: Path) -> None:
     content = "<urn:unseen:New%20York> <urn:unseen:in> <urn:unseen:the%20US> .\n"
     content += "<urn:unseen:%49t> <urn:unseen:in> <urn:unseen:It> .\n"
-    assert triples_in(tmp_path, "graph.nt", content) == [("New York", "in", "the US"), ("It", "in", "It")]
+    spelled = ("urn:unseen:%49t", "in", "It")  # another IRI than that of the plain name, so another thing
+    assert triples_in(tmp_path, "graph.nt", content) == [("New York", "in", "the US"), spelled]
 
 
 def test_relative_iris_are_resolved_against_the_file(tmp_path: Path) -> None:
@@ -299,7 +300,7 @@ def test_only_literals_are_no_triples(tmp_path: Path) -> None:
 
 def test_without_pyoxigraph_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyoxigraph", None)
-    with pytest.raises(MissingExtra, match=r"reading RDF needs pyoxigraph: .*unseen\[rdf\]"):
+    with pytest.raises(MissingExtra, match=r"reading RDF needs pyoxigraph; .* '\.\[rdf\]'"):
         read(tmp_path, "graph.nt", N_TRIPLES)
 
 
@@ -313,12 +314,12 @@ def test_nested_blank_nodes_may_be_deep(tmp_path: Path) -> None:
 def test_deeply_nested_triple_terms_are_refused(tmp_path: Path, suffix: str) -> None:
     deep = 30_000
     content = f"<{E}a> <{E}p> " + f"<<( <{E}a> <{E}p> " * deep + f"<{E}b>" + " )>>" * deep + " .\n"
-    with pytest.raises(GraphError, match="nested more than 1,000 levels deep"):
+    with pytest.raises(GraphError, match="nested more than 100 levels deep"):
         read(tmp_path, f"graph{suffix}", content)
 
 
 def test_deeply_nested_json_is_refused_but_brackets_in_texts_do_not_count(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match="nested more than 1,000 levels deep"):
+    with pytest.raises(GraphError, match="nested more than 100 levels deep"):
         read(tmp_path, "graph.jsonld", f'{{"{E}p":' * 30_000 + "1" + "}" * 30_000)
     text = '\\"[{' * 2000
     content = f'{{"@id": "{E}a", "{E}p": {{"@id": "{E}b"}}, "{E}q": "{text}"}}'

@@ -128,7 +128,7 @@ def test_binding_keeps_variables_and_reports_unknown_names(family: KnowledgeGrap
         bind(Project("like", Anchor("Go")), vocabulary.entity_id, vocabulary.relation_id)
 
 
-@pytest.mark.parametrize("wrap", [Not, lambda q: And((q,)), lambda q: Or((q, q)), lambda q: Project("r", q)])
+@pytest.mark.parametrize("wrap", [Not, lambda q: And((q,)), lambda q: Or((q, Anchor("b"))), lambda q: Project("r", q)])
 def test_a_query_nested_too_deeply_cannot_even_be_built(wrap: type[Not]) -> None:
     query: Query = Anchor("a")
     while query.depth < MAX_DEPTH:

@@ -93,7 +93,7 @@ def test_without_known_facts_memberships_are_sharpened_everywhere_or_under_a_neg
     level = certain_level(everywhere, everywhere.compact(graph))
     with_level = torch.where(raw >= level, 1.0, 0.8 * raw**4)
     for method, positive, negated in ((everywhere, with_level, with_level), (below, raw, raw**4)):
-        found = method.answer(graph, [one, Not(one)])
+        found = method.answer(graph, [one, Not(one)]).float()
         assert torch.allclose(found[0], positive, atol=2e-5)
         assert torch.allclose(found[1], 1 - negated, atol=2e-5)
 

@@ -14,6 +14,7 @@ from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.execute import Execution
 from unseen.logic.fuzzy import PRODUCT
+from unseen.logic.traverse import Traversal
 from unseen.methods.calibration import Calibrated, Calibration, Curve, read_calibration
 from unseen.methods.query_calibration import QueryCalibration, Terms, answer_masks, ceiling_of
 from unseen.methods.query_calibration_fit import fit_query_calibration, judged
@@ -55,7 +56,7 @@ def star(known: int = 7) -> KnowledgeGraph:
 def memberships(graph: KnowledgeGraph, query: Query, seed: int = 0) -> torch.Tensor:
     """Random ones, and 1 for what is known."""
     logits = torch.randn(SIZE, generator=torch.Generator().manual_seed(seed)) * 3 - 3
-    is_known, _ = answer_masks(graph, query, torch.device("cpu"))
+    is_known, _ = answer_masks(Traversal(graph), query, torch.device("cpu"))
     return torch.where(is_known, torch.tensor(1.0), ceiling_of(query, 0.9) * logits.sigmoid())
 
 
@@ -75,8 +76,8 @@ class Fixed:
 def test_the_order_of_predictions_stays_and_known_answers_come_first(name: str) -> None:
     graph, query = star(), QUERIES[name]
     given = memberships(graph, query)
-    found = MADE_UP.probabilities(graph, query, given)
-    is_known, is_rival = answer_masks(graph, query, torch.device("cpu"))
+    found = MADE_UP.probabilities(Traversal(graph), query, given)
+    is_known, is_rival = answer_masks(Traversal(graph), query, torch.device("cpu"))
     order = given[is_rival].argsort()
     assert bool((found[is_rival][order].diff() >= -1e-7).all())
     assert bool(((found >= 0) & (found <= 1)).all())
@@ -90,14 +91,16 @@ def test_slopes_never_turn_the_order_round() -> None:
     turned = QueryCalibration(Terms({"membership": {"one": -3.0}, "rank": {"one": -2.0}}), KNOWN)
     graph = star()
     given = memberships(graph, ONE)
-    found = turned.probabilities(graph, ONE, given)
-    _, is_rival = answer_masks(graph, ONE, torch.device("cpu"))
+    found = turned.probabilities(Traversal(graph), ONE, given)
+    _, is_rival = answer_masks(Traversal(graph), ONE, torch.device("cpu"))
     assert bool((found[is_rival][given[is_rival].argsort()].diff() >= -1e-7).all())
 
 
 def test_more_known_answers_make_the_same_rank_likelier() -> None:
     rank_only = QueryCalibration(Terms({"relative_rank": {"one": 1.0}}), KNOWN)
-    few, many = (rank_only.probabilities(graph, ONE, memberships(graph, ONE)) for graph in (star(3), star(90)))
+    few, many = (
+        rank_only.probabilities(Traversal(graph), ONE, memberships(graph, ONE)) for graph in (star(3), star(90))
+    )
     assert float(many[100:].sum()) > 2 * float(few[100:].sum())
 
 
@@ -106,7 +109,7 @@ def test_a_batch_says_what_each_query_says_alone() -> None:
     queries = list(QUERIES.values())
     together = method.estimate(graph, queries)
     for seed, query in enumerate(queries):
-        alone = MADE_UP.probabilities(graph, query, memberships(graph, query, seed))
+        alone = MADE_UP.probabilities(Traversal(graph), query, memberships(graph, query, seed))
         assert torch.allclose(together.memberships(query), alone)
     assert together.expected_count(ONE) == pytest.approx(float(together.memberships(ONE).sum()), rel=1e-3)
 
@@ -147,7 +150,7 @@ class TestFitting:
         for number in range(count):
             graph, query = star(3 + number % 30), QUERIES[("1p", "2i", "2u", "2in")[number % 4]]
             given = memberships(graph, query, seed=number)
-            chance = MADE_UP.probabilities(graph, query, given)
+            chance = MADE_UP.probabilities(Traversal(graph), query, given)
             true = torch.rand(SIZE, generator=torch.Generator().manual_seed(1000 + number)) < chance
             found.append(QuerySample.of(graph, query, given, true, 0.9))
         return found
@@ -163,7 +166,7 @@ class TestFitting:
     def test_no_entity_is_lost_or_counted_twice(self) -> None:
         graph = star()
         sample = QuerySample.of(graph, ONE, memberships(graph, ONE), torch.arange(SIZE) % 5 == 0, 0.9)
-        _, is_rival = answer_masks(graph, ONE, torch.device("cpu"))
+        _, is_rival = answer_masks(Traversal(graph), ONE, torch.device("cpu"))
         assert sample.predicted.counts.sum() == pytest.approx(int(is_rival.sum()))
         assert sample.predicted.true.sum() == pytest.approx(int((is_rival & (torch.arange(SIZE) % 5 == 0)).sum()))
         assert sample.predicted.first(10).counts.sum() == pytest.approx(10)
@@ -172,5 +175,7 @@ class TestFitting:
     def test_without_negation_and_without_anything_there_is_a_calibration_all_the_same(self) -> None:
         positive = [sample for sample in self.drawn(12) if not sample.features["negation"]]
         for samples in (positive, positive[:1]):
-            found = fit_query_calibration(samples, 0.9).probabilities(star(), QUERIES["2in"], torch.rand(SIZE))
+            found = fit_query_calibration(samples, 0.9).probabilities(
+                Traversal(star()), QUERIES["2in"], torch.rand(SIZE)
+            )
             assert bool(found.isfinite().all())

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from unseen.database import Database
+from unseen.database.engine.process_triples import ProcessTriples
 from unseen.server.run import make_server
 from unseen.server.settings import ServerSettings
 
@@ -110,7 +111,7 @@ def running(path: Path, triples: Any = None, settings: ServerSettings | None = N
 
     Unless the settings say otherwise the edge-type heuristic predicts: most tests are not about what is predicted.
     """
-    database = Database(path) if path.exists() else Database.create(path)
+    database = Database(path, ProcessTriples) if path.exists() else Database.create(path, open_triples=ProcessTriples)
     if triples is not None:
         database.add(triples)
     ready, ports = threading.Event(), []

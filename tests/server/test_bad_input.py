@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.server.running import FORM, JSON, Running
-from unseen.database import database as database_module
+from unseen.database import ledger
 
 SPARQL = {"Content-Type": "application/sparql-query"}
 UNION = "SELECT * { " + " UNION ".join(["{?s ?p ?o}"] * 100_000) + " }"
@@ -92,10 +92,13 @@ def test_an_unknown_entity_comes_with_the_closest_names(reading: Running) -> Non
 
 def test_a_full_disk_changes_nothing_and_is_said(reading: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     new = {"triples": [["Gus", "likes", "Go"]]}
-    monkeypatch.setattr(database_module, "_free_bytes", lambda _: 1000)
+    monkeypatch.setattr(ledger, "free_bytes", lambda _: 1000)
     assert reading.post("/triples", new).status == 507
     assert reading.update("INSERT DATA { :Gus :likes :Go }").error["code"] == "disk_full"
     assert reading.send("PUT", "/store?default", "", {"Content-Type": "text/turtle"}).status == 507
+    health = reading.send("GET", "/healthz")
+    assert (health.status, health.error["code"]) == (503, "read_only")
+    assert str(reading.database.path) not in health.text
     monkeypatch.undo()
 
     def full(_: int) -> None:
@@ -103,6 +106,10 @@ def test_a_full_disk_changes_nothing_and_is_said(reading: Running, monkeypatch: 
 
     monkeypatch.setattr("unseen.database.journal.os.fsync", full)
     assert reading.post("/triples", new).status == 507
+    monkeypatch.undo()
+    assert reading.post("/triples", new).json["added"] == 1
+    assert reading.send("GET", "/healthz").status == 200
+    assert reading.send("DELETE", "/triples", json.dumps(new), JSON).json["removed"] == 1
 
 
 @pytest.mark.parametrize(
@@ -144,7 +151,7 @@ def test_an_error_that_nobody_foresaw_says_nothing_about_its_insides(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr("unseen.server.sparql_protocol._exact", broken)
+    monkeypatch.setattr("unseen.server.exact_answers._wanted", broken)
     reply = reading.query("ASK {}")
     assert (reply.status, reply.error["code"]) == (500, "internal_error")
     assert "secret" not in reply.text

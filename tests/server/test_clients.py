@@ -165,8 +165,8 @@ def test_what_is_wrong_with_an_address_a_key_or_an_answer_is_said() -> None:
     for address in ("http://127.0.0.1:99999", "http://[", "ftp://x", "http://"):
         with pytest.raises(ServerError, match="looks like"):
             unseen.connect(address)
-    with pytest.raises(ServerError, match="ASCII"):
-        unseen.connect(api_key="é☃")
+    with pytest.raises(ServerError, match="printable"):
+        unseen.connect(api_key="key\n")
     server = Silent()
     with pytest.raises(ServerError, match="is this a server of unseen"):
         _NoJson(server.url).entities()
@@ -176,6 +176,30 @@ def test_what_is_wrong_with_an_address_a_key_or_an_answer_is_said() -> None:
             action()
     client.close()
     server.socket.close()
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("Retry-After: 7\r\n", 7), ("", None), ("Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n", None)],
+)
+@pytest.mark.parametrize("body", ['{"error": {"code": "busy", "message": "too many requests are waiting"}}', "busy"])
+def test_an_error_says_when_to_try_again(header: str, seconds: int | None, body: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def refuse() -> None:
+            visitor, _ = server.accept()
+            with visitor:
+                visitor.recv(65536)
+                visitor.sendall(f"HTTP/1.1 503 Busy\r\n{header}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+
+        thread = threading.Thread(target=refuse, daemon=True)
+        thread.start()
+        client = unseen.connect(f"http://127.0.0.1:{server.getsockname()[1]}", timeout=30)
+        with pytest.raises(ServerError) as refused:
+            client.entities()
+        assert (refused.value.status, refused.value.retry_after) == (503, seconds)
+        client.close()
+        thread.join(30)
 
 
 class _NoJson(unseen.client.Client):

@@ -9,6 +9,7 @@ import pytest
 
 from tests.server.running import Running
 from unseen.database.guard import LONGEST_REMEMBERED, _remembered_query
+from unseen.server.admission import Bounds
 from unseen.server.batching import Batcher
 
 PREDICT = "SERVICE <urn:unseen:predict>"
@@ -100,8 +101,8 @@ def test_an_item_that_breaks_the_model_does_not_harm_the_others() -> None:
         return [10 // item for item in items]
 
     async def run() -> None:
-        batcher: Batcher[int, int] = Batcher(answer, most=8, waiting=8)
-        asked = [asyncio.create_task(batcher.submit(number, 10)) for number in (1, 0, 5)]
+        batcher: Batcher[int, int] = Batcher(answer, Bounds(batch=8, waiting=8))
+        asked = [asyncio.create_task(batcher.submit(number)) for number in (1, 0, 5)]
         await asyncio.sleep(0)
         batcher.start()
         results = await asyncio.gather(*asked, return_exceptions=True)

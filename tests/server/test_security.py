@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import unseen
 from tests.conftest import FAMILY
 from tests.server.running import FORM, JSON, Running, running, wait_until
-from unseen.errors import UnseenError
+from unseen.errors import DatabaseError, DatabaseInUse, DatasetError, DiskFull, GraphError, UnseenError
 from unseen.server.keys import Keys, read_keys
+from unseen.server.problems import described
 from unseen.server.settings import ServerSettings, is_loopback
 
 READ, WRITE = "read-key-0123456789", "write-key-0123456789"
@@ -115,7 +117,7 @@ def test_key_files(tmp_path: Path) -> None:
     keys = read_keys(file)
     assert keys == Keys((READ,), (WRITE,))
     assert READ not in repr(keys)
-    assert [keys.right_of(k) for k in (READ, WRITE, "")] == ["read", "write", None]
+    assert [keys.right_of(k) for k in (READ.encode(), WRITE.encode(), b"")] == ["read", "write", None]
 
 
 @pytest.mark.parametrize(
@@ -147,3 +149,74 @@ def test_the_log_has_one_line_a_request_and_no_key(guarded: Running, caplog: pyt
     ]
     assert WRITE not in caplog.text
     assert "wrong-key" not in caplog.text
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_another_site_fetches_without_an_origin_is_refused(guarded: Running, reading: Running, site: str) -> None:
+    """Images, scripts and forms of other pages send no Origin; the browser says where they come from."""
+    for server, headers in ((guarded, key(READ)), (reading, {})):
+        fetched = {**headers, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+        for address in (QUERY, "/store?default", "/healthz"):
+            refused = server.send("GET", address, None, fetched)
+            assert (refused.status, refused.error["code"]) == (403, "foreign_origin")
+            assert refused.headers["cross-origin-resource-policy"] == "same-origin"
+        link = {**headers, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+        assert server.send("GET", QUERY, None, link).status == 403
+        assert server.send("GET", "/healthz", None, link).status == 200, "a link may lead to where there is no data"
+        assert server.send("GET", "/healthz", None, {**link, "Sec-Fetch-Dest": "iframe"}).status == 403
+    friend = {**key(READ), "Sec-Fetch-Site": site, "Origin": "http://friend.example"}
+    assert guarded.send("GET", QUERY, None, friend).status == 200
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin"])
+def test_what_the_user_or_our_own_page_fetches_is_answered(reading: Running, site: str) -> None:
+    assert reading.send("GET", QUERY, None, {"Sec-Fetch-Site": site}).status == 200
+
+
+def test_an_allowed_page_may_ask_what_it_may_send_and_reads_refusals(guarded: Running) -> None:
+    origin = {"Origin": "http://friend.example"}
+    asked = {**origin, "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "x-api-key"}
+    allowed = guarded.send("OPTIONS", "/store?default", None, asked)
+    assert allowed.status == 200
+    assert "PUT" in allowed.headers["access-control-allow-methods"]
+    assert "x-api-key" in allowed.headers["access-control-allow-headers"].lower()
+    refused = guarded.send("GET", QUERY, None, origin)
+    assert (refused.status, refused.headers["access-control-allow-origin"]) == (401, "http://friend.example")
+    foreign = {**asked, "Origin": "http://evil.example"}
+    assert guarded.send("OPTIONS", "/store?default", None, foreign).status == 403
+    assert guarded.send("OPTIONS", "/store?default").status == 401
+
+
+def test_a_key_of_other_letters_works_from_a_key_file_to_the_client(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text("write schlüssel-für-alle-日本\n", encoding="utf-8")
+    file.chmod(0o600)
+    keys = read_keys(file)
+    with running(tmp_path / "x.db", FAMILY, ServerSettings(port=0, model="edge-type", keys=keys)) as server:
+        with unseen.connect(server.url, api_key="schlüssel-für-alle-日本") as graph:
+            assert graph.add([("Gus", "likes", "Go")]) == 1
+        with unseen.connect(server.url, api_key="schlüssel-für-keinen") as graph, pytest.raises(UnseenError):
+            graph.add([("Gus", "likes", "Chess")])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DiskFull("/srv/secret/world.db"),
+        DatabaseError("could not be written: [Errno 5] I/O error: '/srv/secret/x.sst'", path="/srv/secret/world.db"),
+        DatabaseError("the query failed: IO error: While open a file /srv/secret/000012.sst: gone"),
+        DatabaseInUse("/srv/secret/world.db", 7),
+        GraphError("cannot be read: /srv/secret/x.ttl", path="/srv/secret/x.ttl"),
+        DatasetError("is damaged", path="/srv/secret"),
+        OSError("/srv/secret"),
+    ],
+)
+def test_no_error_names_a_file_of_the_server(error: Exception) -> None:
+    _, body, _ = described(error)
+    assert "secret" not in json.dumps(body)
+    assert body["error"]["message"]
+
+
+def test_an_address_in_an_error_is_no_file() -> None:
+    text = "the query failed: <http://example.org/a/b> and urn:a/b"
+    assert described(DatabaseError(text))[1]["error"]["message"] == text

@@ -1,24 +1,35 @@
-"""Queries that do not end hold their threads, and nothing else."""
+"""What a query or an update does to the engine stays there: limits end it, and the server goes on."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
 import threading
-import time
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from tests.conftest import FAMILY
-from tests.server.running import running, wait_until
-from unseen.database import Database, exact
+from tests.server.running import Running, running, wait_until
+from unseen.database import Database
+from unseen.database.engine.limits import EngineLimits
 from unseen.server.problems import Problem
 from unseen.server.settings import Limits, ServerSettings
+from unseen.server.spool import CHUNK
 from unseen.server.workers import Workers
 
 ENDLESS = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?a{i} ?b{i} ?c{i} ." for i in range(14)) + " }"
+HUGE = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l } ORDER BY ?a ?d ?l LIMIT 1"
+
+
+def settings(seconds: float = 30.0, megabytes: int = 64, **limits: int) -> ServerSettings:
+    engine = EngineLimits(megabytes=megabytes)
+    return ServerSettings(port=0, model="edge-type", limits=Limits(seconds=seconds, **limits), engine=engine)
 
 
 def test_a_write_that_does_not_begin_in_time_is_turned_away_and_one_that_has_begun_ends() -> None:
@@ -38,50 +49,80 @@ def test_a_write_that_does_not_begin_in_time_is_turned_away_and_one_that_has_beg
     asyncio.run(run())
 
 
-def test_threads_that_are_all_held_are_said_and_questions_are_answered_still(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    free = threading.Event()
-    monkeypatch.setattr(exact, "query", lambda *_, **__: free.wait(30))
-    monkeypatch.setattr("unseen.server.workers.os.cpu_count", lambda: -2)
-    limits = Limits(seconds=0.3)
-    with running(tmp_path / "x.db", FAMILY, ServerSettings(port=0, model="edge-type", limits=limits)) as server:
-        try:
-            assert server.send("GET", "/healthz").status == 200
-            assert [server.query("ASK {}").status for _ in range(2)] == [504, 504]
-            began = time.monotonic()
-            refused = server.query("ASK {}")
-            assert (refused.status, refused.headers["retry-after"]) == (503, "10")
-            assert time.monotonic() - began < 0.25
-            assert server.send("GET", "/healthz").error["code"] == "busy"
-            assert server.send("GET", "/entities?search=A").status == 200
-            assert server.query("SELECT ?x { ?x :likes :Go }", infer="true").status == 200
-            assert "unseen_exact_queries_abandoned 2" in server.send("GET", "/metrics").text
-        finally:
-            free.set()
-        wait_until(lambda: server.send("GET", "/healthz").status == 200)
+def test_a_query_over_its_time_stops_computing(tmp_path: Path) -> None:
+    with running(tmp_path / "x.db", FAMILY, settings(seconds=0.5)) as server:
+        readers = set(_children())
+        assert server.query(ENDLESS).error["code"] == "time_limit"
+        wait_until(lambda: not readers <= set(_children()))  # the one that computed has ended
+        assert "unseen_exact_queries 0" in server.send("GET", "/metrics").text
+        assert server.query("ASK { ?s ?p ?o }").json["boolean"]
+
+
+def test_a_query_over_its_memory_is_told_so_and_the_next_one_is_answered(tmp_path: Path) -> None:
+    triples = [(f"e{i}", "r", f"e{i + 1}") for i in range(100)]
+    with running(tmp_path / "x.db", triples, settings()) as server:
+        error = server.query(HUGE).error
+        assert error["code"] == "memory_limit"
+        assert "64 MB" in error["message"]
+        assert server.query("ASK { ?s ?p ?o }").json["boolean"]
+
+
+def test_a_query_too_deep_for_the_engine_is_told_so(server: Running) -> None:
+    error = server.send(
+        "POST", "/query", "ASK{FILTER(" + "!" * 900_000 + "?a)}", {"Content-Type": "application/sparql-query"}
+    ).error
+    assert error["reason"] == "it is nested too deeply for the engine"
+    assert server.query("ASK { ?s ?p ?o }").json["boolean"]
+
+
+def test_an_engine_that_is_killed_is_started_again_and_every_write_is_there(server: Running) -> None:
+    for number in range(3):
+        for pid in _children():
+            os.kill(pid, signal.SIGKILL)
+        fact = [[f"Gus{number}", "likes", "Go"]]
+        assert server.post("/triples", {"triples": fact}).json == {"added": 1, "unchanged": 0}
+        wait_until(lambda: server.query("ASK { ?s ?p ?o }").status == 200)
+    found = server.query("SELECT ?x { ?x :likes :Go }", {"Accept": "text/csv"}).text
+    assert all(f"Gus{number}" in found for number in range(3))
+
+
+def test_a_read_after_an_acknowledged_write_sees_it(server: Running) -> None:
+    for number in range(20):
+        assert server.update(f"INSERT DATA {{ :n{number} :likes :Go }}").status == 204
+        assert server.query(f"ASK {{ :n{number} :likes :Go }}").json["boolean"]
+    wait_until(lambda: len(list((server.database.path / "serving").glob("checkpoint-*"))) == 1)
+
+
+def test_large_results_wait_on_disk_and_are_sent_as_they_are_read(tmp_path: Path) -> None:
+    triples = [(f"a{i}", "r", f"b{i}") for i in range(6000)]
+    with running(tmp_path / "x.db", triples, settings(spool_bytes=1 << 20)) as server:
+        address = f"/query?query={quote('SELECT * { ?s ?p ?o }')}"
+        whole = server.send("GET", address, None, {"Accept": "text/csv"})
+        assert len(whole.body) == int(whole.headers["content-length"]) > 2 * CHUNK
+        assert whole.text.count("\n") == 6001
+        assert len(server.send("GET", "/store?default").body) > CHUNK
+        assert not list((tmp_path / "x.db" / "serving").glob("result-*"))
+        assert server.query("SELECT * { ?s ?p ?o . ?a ?b ?s2 } LIMIT 20000").status == 503  # no room for it
+        assert "unseen_exact_result_bytes_held 0" in server.send("GET", "/metrics").text
+    assert not (tmp_path / "x.db" / "serving").exists()
 
 
 SCRIPT = """
 import sys
-from unseen.cli import serve
 from unseen.database import Database
+from unseen.database.engine.process_triples import ProcessTriples
 from unseen.server import run
 from unseen.server.settings import Limits, ServerSettings
 
 def ready(port):
     print(port, flush=True)
 
-settings = ServerSettings(port=0, model="edge-type", limits=Limits(seconds=0.3), shutdown_seconds=1)
-run.serve(Database(sys.argv[1]), settings, quiet=True, ready=ready)
-run.leave_if_stuck()
+settings = ServerSettings(port=0, model="edge-type", limits=Limits(seconds=30), shutdown_seconds=1)
+run.serve(Database(sys.argv[1], ProcessTriples), settings, quiet=True, ready=ready)
 """
 
 
 def test_a_query_without_end_does_not_keep_the_process_alive(tmp_path: Path) -> None:
-    from http.client import HTTPConnection
-    from urllib.parse import quote
-
     with Database.create(tmp_path / "x.db") as database:
         database.add([(f"e{i}", "r", f"e{i + 1}") for i in range(200)])
     process = subprocess.Popen(
@@ -89,11 +130,10 @@ def test_a_query_without_end_does_not_keep_the_process_alive(tmp_path: Path) -> 
     )
     try:
         assert process.stdout is not None
-        connection = HTTPConnection("127.0.0.1", int(process.stdout.readline()), timeout=30)
-        connection.request("GET", f"/query?query={quote(ENDLESS)}")
-        reply = connection.getresponse()
-        reply.read()
-        assert reply.status == 504
+        port = int(process.stdout.readline())
+        held = HTTPConnection("127.0.0.1", port, timeout=30)
+        held.request("GET", f"/query?query={quote(ENDLESS)}")
+        connection = HTTPConnection("127.0.0.1", port, timeout=30)
         body = "INSERT DATA { <urn:unseen:a> <urn:unseen:b> <urn:unseen:c> }"
         connection.request("POST", "/update", body, {"Content-Type": "application/sparql-update"})
         reply = connection.getresponse()
@@ -101,9 +141,24 @@ def test_a_query_without_end_does_not_keep_the_process_alive(tmp_path: Path) -> 
         assert reply.status == 204
         connection.close()
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(30) == 0
+        held.close()
     finally:
         process.kill()
         process.communicate()
     with Database(tmp_path / "x.db") as again:
         assert again.graph.num_triples == 201
+
+
+def _children() -> list[int]:
+    """The processes that this one has started and that run."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == os.getpid() and fields[0] != "Z":
+                found.append(int(folder.name))
+    return found

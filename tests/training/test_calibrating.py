@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from experiments.tiny import tiny_dataset
 from unseen.benchmark.dataset import Dataset
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Or, Query
 from unseen.logic.traverse import answers
-from unseen.reproduction.tiny import tiny_dataset
 from unseen.training.calibrating import fit_calibration
 from unseen.training.errors import TrainingError
 

@@ -12,12 +12,11 @@ from unseen.training.config import (
     ZeroShotConfig,
     from_mapping,
     parsed_weights,
-    read_toml,
     resumed,
-    write_toml,
 )
 from unseen.training.errors import ConfigError
 from unseen.training.schedule import learning_rate
+from unseen.training.settings_file import read_toml, write_toml
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +16,13 @@ from unseen.methods.calibration import Calibrated
 from unseen.methods.cqd_beam import CqdBeam
 from unseen.methods.gnn_qe import GnnQe
 from unseen.methods.nodepiece_qe import NodePieceQe
+from unseen.training import run_folder
 from unseen.training.errors import RunFolderError
 from unseen.training.run_folder import RunFolder, open_method, provenance, source_commit
 from unseen.training.session import train
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 DATASET = small_dataset()
@@ -42,6 +45,24 @@ def test_the_opened_method_answers_and_estimates(trained: Path) -> None:
     order = method.answer(graph, QUERIES).argsort(dim=1, descending=True, stable=True)
     assert bool((probabilities.gather(1, order).diff(dim=1) <= 1e-7).all()), "calibration keeps the order"
     assert 0 < method.estimate(graph, QUERIES).expected_count(QUERIES[0]) < graph.num_entities
+
+
+def test_settings_and_origin_are_read_once_for_each_opening(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def noted(path: Path, original: Callable[[Path], dict[str, object]]) -> dict[str, object]:
+        read.append(path.name)
+        return original(path)
+
+    for name in ("read_toml", "read_json"):
+        original = getattr(run_folder, name)
+        monkeypatch.setattr(run_folder, name, partial(noted, original=original))
+    for _ in range(2):
+        folder = RunFolder.open(trained)
+        assert folder.config is folder.config
+        assert folder.method == "gnn-qe"
+        assert folder.relation_names == folder.relation_names
+    assert sorted(read) == ["config.toml", "config.toml", "run.json", "run.json"]
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.startswith("nodepiece-qe")])

@@ -40,6 +40,11 @@ ANSWER_DEFINITIONS = {
 """What `easy` and `hard` mean in a dataset; its manifest says which of the two holds, under `answers`."""
 
 
+def is_true_only(dataset: Dataset) -> bool:
+    """Whether the easy answers of a dataset hold in the complete graph too."""
+    return dataset.manifest.get("answers") == "true"
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Graphs, queries and answers; immutable.

@@ -34,6 +34,7 @@ from unseen.benchmark.split import InductiveSplit
 from unseen.benchmark.tensor_file import read_tensors, write_tensors
 from unseen.errors import DatasetError, QueryError
 from unseen.graph import Vocabulary
+from unseen.graph.files.git_lfs import POINTER_PROBLEM, is_pointer_file
 from unseen.version import __version__
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise DatasetError(
             f"is not a dataset folder: {reason}; `unseen split` and `unseen dataset import` make one", path=path
         )
+    if is_pointer_file(file):
+        raise DatasetError(POINTER_PROBLEM, path=file)
     with _reading(file):
         manifest = json.loads(file.read_bytes()) if file.stat().st_size <= LONGEST_MANIFEST else None
     if (
@@ -99,6 +102,8 @@ def _check_file(path: Path, listed: object, verify: bool) -> None:
         raise DatasetError("is not listed in the manifest", path=path)
     with _reading(path):
         size = path.stat().st_size
+        if size != listed.get("bytes") and is_pointer_file(path):
+            raise DatasetError(POINTER_PROBLEM, path=path)
         if size != listed.get("bytes"):
             raise DatasetError(f"has {size:,} bytes, not {listed.get('bytes')}: truncated or changed", path=path)
         if verify and _sha256(path) != listed.get("sha256"):

@@ -5,6 +5,7 @@
 | three files | training, validation and test triples, in this order; two: training and test |
 | a folder | its files by the words in their names: `train`, `valid` (`val`, `dev`), `test` |
 | a folder where some of the names also say `ind` (`inference`), or one is `msg` | those are the inference graph |
+| of these a validation file that says no graph | of the graph that `given_layout` finds, or the user names |
 | of these one that says no part, as `inference.txt` or `inference_graph.txt` | what is observed of that graph |
 | a folder of two folders, one of which says `ind` | the training graph and the inference graph |
 
@@ -15,10 +16,20 @@ them (`train2id.txt`) are refused: their columns are head, tail, relation.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unseen.benchmark.given_layout import (
+    GRAIL,
+    ILPC,
+    INGRAM,
+    TRANSDUCTIVE,
+    Layout,
+    checked,
+    known_layout,
+    layout_of_validation,
+)
 from unseen.errors import DatasetError
 from unseen.graph.files.formats import SUFFIXES, is_compressed
 
@@ -54,7 +65,15 @@ class GivenFiles:
     """The files of the training graph, and those of the inference graph if that is another one."""
 
     training: Parts
+    layout: Layout
     inference: Parts | None = None
+
+    @property
+    def validation(self) -> str | None:
+        """The graph that validation asks on; None without validation triples."""
+        if self.training.valid is not None:
+            return "training graph"
+        return "inference graph" if self.inference is not None and self.inference.valid is not None else None
 
     @property
     def paths(self) -> list[Path]:
@@ -62,13 +81,15 @@ class GivenFiles:
         return self.training.paths + ([] if self.inference is None else self.inference.paths)
 
 
-def given_files(given: Sequence[str | Path], inference: Sequence[str | Path] = ()) -> GivenFiles:
-    """The files that make a split; what cannot make one is refused with what is missing."""
+def given_files(
+    given: Sequence[str | Path], inference: Sequence[str | Path] = (), layout: str | None = None
+) -> GivenFiles:
+    """The files that make a split, of a `layout` if one is stated; what cannot make one is refused."""
     sources, others = [Path(source) for source in given], [Path(source) for source in inference]
     for source in (*sources, *others):
         if not source.exists():
             raise DatasetError("there is no such file or folder", path=source)
-    files = _found(sources, others)
+    files = _found(sources, others, known_layout(layout, sources[0]))
     for path in files.paths:
         _check_file(path, files.paths)
     asked = files.training if files.inference is None else files.inference
@@ -89,12 +110,13 @@ def _check_file(path: Path, paths: list[Path]) -> None:
         raise DatasetError(f"{problem}. Write head, relation, tail without the count, under another name", path=path)
 
 
-def _found(sources: list[Path], others: list[Path]) -> GivenFiles:
+def _found(sources: list[Path], others: list[Path], stated: str | None) -> GivenFiles:
     if others:
-        return GivenFiles(_parts(sources), _parts(others))
+        reason = "the files of each graph are named"
+        return GivenFiles(_parts(sources), checked(stated, GRAIL, reason, others[0]), _parts(others))
     if len(sources) == 1 and sources[0].is_dir():
-        return _folder(sources[0])
-    return GivenFiles(_parts(sources))
+        return _folder(sources[0], stated)
+    return GivenFiles(_parts(sources), checked(stated, TRANSDUCTIVE, "one graph is named", sources[0]))
 
 
 def _parts(sources: list[Path]) -> Parts:
@@ -126,23 +148,40 @@ def _check_order(sources: list[Path]) -> None:
         raise DatasetError("stands in the wrong order: give training, validation, then test triples", path=sources[0])
 
 
-def _folder(folder: Path) -> GivenFiles:
+def _folder(folder: Path, stated: str | None) -> GivenFiles:
     """A folder with everything: one graph, or a training graph and an inference graph."""
     files = _graph_files(folder)
     marked = [path for path in files if _words(path) & INFERENCE]
     if not files:
-        return _two_folders(folder)
+        return _two_folders(folder, stated)
     if not marked:
-        return GivenFiles(_of_folder(folder, files))
+        layout = checked(stated, TRANSDUCTIVE, "no file of an inference graph is there", folder)
+        return GivenFiles(_of_folder(folder, files), layout)
     rest = [path for path in files if path not in marked]
     if any(_role(path) == "test" for path in marked):
-        return GivenFiles(_of_folder(folder, rest), _of_folder(folder, marked))
+        training = _of_folder(folder, rest)
+        found = ILPC if training.valid is None else GRAIL
+        layout = checked(stated, found, "names say which files are of the inference graph", folder)
+        return GivenFiles(training, layout, _of_folder(folder, marked))
+    return _one_validation(folder, rest, marked, stated)
+
+
+def _one_validation(folder: Path, rest: list[Path], marked: list[Path], stated: str | None) -> GivenFiles:
+    """Files of two graphs whose names leave open to which of them the validation triples belong."""
     training = [path for path in rest if _role(path) == "train"]
     asked = [path for path in rest if path not in training]
-    return GivenFiles(_of_folder(folder, training), _of_folder(folder, marked + asked))
+    whole = GivenFiles(_of_folder(folder, training), Layout(INGRAM, ""), _of_folder(folder, marked + asked))
+    trained, inference = whole.training, whole.inference
+    if inference is None or inference.valid is None or inference.valid in marked:
+        reason = "no file of validation triples leaves the graph open"
+        return replace(whole, layout=checked(stated, INGRAM, reason, folder))
+    layout = layout_of_validation(trained.train, inference.train, inference.valid, stated)
+    if layout.name == INGRAM:
+        return replace(whole, layout=layout)
+    return GivenFiles(replace(trained, valid=inference.valid), layout, replace(inference, valid=None))
 
 
-def _two_folders(folder: Path) -> GivenFiles:
+def _two_folders(folder: Path, stated: str | None) -> GivenFiles:
     """A training graph and an inference graph in folders of their own."""
     inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and _graph_files(path)]
     marked = [path for path in inside if _words(path) & INFERENCE]
@@ -150,7 +189,9 @@ def _two_folders(folder: Path) -> GivenFiles:
         problem = f"has no files called train, valid and test that could be a graph{_passed_over(folder)}"
         raise DatasetError(f"{problem}: name them", path=folder)
     training = next(path for path in inside if path not in marked)
-    return GivenFiles(_of_folder(training, _graph_files(training)), _of_folder(marked[0], _graph_files(marked[0])))
+    layout = checked(stated, GRAIL, "each graph has a folder", folder)
+    parts = [_of_folder(one, _graph_files(one)) for one in (training, marked[0])]
+    return GivenFiles(parts[0], layout, parts[1])
 
 
 def _of_folder(folder: Path, files: list[Path]) -> Parts:

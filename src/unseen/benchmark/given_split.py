@@ -10,11 +10,14 @@ What a method may see when it is tested differs in the field, so it is a choice,
 Validation always sees the training triples alone. Where the *inference graph* is another one, test sees nothing of the
 training graph: the same table holds for the inference graph's own files. Validation then asks on the training graph if
 that has validation triples, else on the inference graph.
+
+Test asks for the test triples. With `ask` `valid+test` it also asks for the inference graph's own validation triples,
+as ULTRA and NBFNet do on GraIL's graphs, where validation is on the training graph.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,17 +40,20 @@ if TYPE_CHECKING:
 
 TRAIN, TRAIN_AND_VALID = "train", "train+valid"
 OBSERVE = (TRAIN, TRAIN_AND_VALID)
+TEST, VALID_AND_TEST = "test", "valid+test"
+ASK = (TEST, VALID_AND_TEST)
 SHOWN_NAMES = 3
 NOTHING = np.empty((0, 3), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class GivenSplit:
-    """A split, the kind it is of, what is observed at test, and what its user should know about it."""
+    """A split, the kind it is of, what test observes and asks for, and what its user should know about it."""
 
     split: InductiveSplit
     kind: str
     observe: str
+    ask: str
     remarks: tuple[str, ...]
 
 
@@ -64,6 +70,7 @@ class _Graph:
 def given_split(
     files: GivenFiles,
     observe: str | None = None,
+    ask: str = TEST,
     *,
     literals: bool = False,
     skip_errors: bool = False,
@@ -73,6 +80,7 @@ def given_split(
     chosen = observe or observed_by_default(files)
     if chosen not in OBSERVE:
         raise DatasetError(f"test can observe {' or '.join(OBSERVE)}, not {chosen}", path=files.training.train)
+    _check_asked(files, chosen, ask)
     whole = read_graph(*files.paths, literals=literals, skip_errors=skip_errors, progress=progress).graph
     edges = {path: _edges(path, whole.vocabulary, literals, skip_errors) for path in files.paths}
     remarks: list[str] = []
@@ -81,10 +89,33 @@ def given_split(
         split = _transductive(training, whole.vocabulary, chosen)
     else:
         inference = _graph(files.inference, edges, whole.vocabulary, remarks)
-        split = _inductive(training, inference, whole.vocabulary, chosen)
+        split = _inductive(training, _asked(inference, ask), whole.vocabulary, chosen)
         remarks += _shared(training, inference)
     remarks += _unseen(split, files)
-    return GivenSplit(split, "disjoint" if split.disjoint else "transductive", chosen, tuple(remarks))
+    return GivenSplit(split, "disjoint" if split.disjoint else "transductive", chosen, ask, tuple(remarks))
+
+
+def _check_asked(files: GivenFiles, observe: str, ask: str) -> None:
+    """Refuse to ask for triples that are not there, are observed, or are the only ones to validate with."""
+    if ask not in ASK:
+        raise DatasetError(f"test can ask for {' or '.join(ASK)}, not {ask}", path=files.training.train)
+    if ask == TEST:
+        return
+    if files.inference is None or files.inference.valid is None:
+        path = (files.inference or files.training).train
+        raise DatasetError("no inference graph with validation triples of its own is there to ask for", path=path)
+    if files.training.valid is None:
+        problem = "is all there is to validate with, so test cannot ask for it: leave out --ask"
+        raise DatasetError(problem, path=files.inference.valid)
+    if observe == TRAIN_AND_VALID:
+        raise DatasetError("is observed at test, so it cannot be asked for", path=files.inference.valid)
+
+
+def _asked(inference: _Graph, ask: str) -> _Graph:
+    """The graph whose test triples are all that test asks for."""
+    if ask == TEST:
+        return inference
+    return replace(inference, valid=NOTHING, test=np.concatenate([inference.valid, inference.test]))
 
 
 def observed_by_default(files: GivenFiles) -> str:

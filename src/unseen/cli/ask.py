@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from unseen.answers import Answer, Answers
 
 
@@ -66,21 +69,22 @@ def ask(
 
 
 def _show(answers: Answers, explain: bool) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from unseen.cli.console import output_console
 
     table = Table(title_justify="left", box=None, pad_edge=False, header_style="bold")
     table.add_column("rank", justify="right")
     table.add_column("entity", overflow="fold")
     table.add_column("")
-    table.add_column("probability", justify="right")
+    table.add_column("probability")
     if explain:
         table.add_column("because", overflow="fold")
-    for answer in answers:
+    for answer, probability in zip(answers, shown_probabilities(answers), strict=True):
         status = "[green]known[/green]" if answer.known else "[yellow]predicted[/yellow]"
-        row = [str(answer.rank), _escaped(answer.entity), status, shown_probability(answer.probability)]
+        row = [str(answer.rank), _escaped(answer.entity), status, probability.rjust(len("probability"))]
         table.add_row(*row, *([_escaped(_because(answer))] if explain else []))
-    console = Console(emoji=False)
+    console = output_console()
     if len(answers):
         console.print(table)
     console.print(_summary(answers), style="dim", highlight=False)
@@ -102,8 +106,17 @@ def _summary(answers: Answers) -> str:
     return f"{', '.join(parts)}; method {answers.method}; {counts}"
 
 
-def shown_probability(probability: float) -> str:
-    """A probability as a person reads it; small ones keep two digits."""
+def shown_probabilities(answers: Iterable[Answer]) -> list[str]:
+    """Probabilities as a person reads them, their decimal points below each other; small ones keep two digits."""
+    texts = [_shown(answer.probability) for answer in answers]
+    points = [len(re.split(r"[.e]", text)[0]) for text in texts]
+    before = max(points, default=0)
+    shifted = [" " * (before - point) + text for point, text in zip(points, texts, strict=True)]
+    width = max(map(len, shifted), default=0)
+    return [text.ljust(width) for text in shifted]
+
+
+def _shown(probability: float) -> str:
     return f"{probability:.3f}" if probability >= 0.0995 else f"{probability:.2g}"
 
 

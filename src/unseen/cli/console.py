@@ -11,7 +11,12 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rich.console import Console
+
     from unseen.graph import KnowledgeGraph
+
+UNBOUNDED = 10_000
+"""Columns of what is no terminal, where nothing is to be wrapped."""
 
 
 @contextmanager
@@ -44,6 +49,14 @@ def read(sources: Sequence[str], *, literals: bool, skip_errors: bool) -> Knowle
         first = next(file.first_skipped for file in result.report.files if file.first_skipped)
         note(f"{result.report.skipped:,} malformed lines were left out, the first: {first}")
     return result.graph
+
+
+def output_console() -> Console:
+    """Standard output for tables: as wide as the terminal, and as wide as the table where there is none."""
+    from rich.console import Console
+
+    console = Console(highlight=False, emoji=False)
+    return console if console.is_terminal else Console(highlight=False, emoji=False, width=UNBOUNDED)
 
 
 def write_json(value: Any) -> None:

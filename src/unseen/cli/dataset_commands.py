@@ -14,6 +14,18 @@ _OUTPUT = typer.Option("--output", "-o", help="The dataset folder to write.", sh
 _FORCE = typer.Option("--force", help="Replace a dataset that is there already.")
 _NAME = typer.Option(help="What the dataset is called; by default after the file or folder.", show_default=False)
 _JSON = typer.Option("--json", help="Print JSON.")
+LAYOUT = typer.Option(
+    metavar="NAME",
+    help="How the given files belong together: transductive, grail, ilpc, ingram, or wikitopics (pediatypes); by "
+    "default what their names and contents say.",
+    show_default=False,
+)
+ASK = typer.Option(
+    metavar="test|valid+test",
+    help="Given files: what test asks for. `valid+test`: the inference graph's own validation triples too, as ULTRA "
+    "does on GraIL's graphs; `test` by default.",
+    show_default=False,
+)
 
 
 def split(
@@ -55,6 +67,8 @@ def split(
             show_default=False,
         ),
     ] = None,
+    layout: Annotated[str | None, LAYOUT] = None,
+    ask: Annotated[str | None, ASK] = None,
     name: Annotated[str | None, _NAME] = None,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
@@ -64,7 +78,7 @@ def split(
     """Split a graph for inductive questions: at validation and test it has entities that training never saw.
 
     With --given nothing is drawn: the files are the training, validation and test triples of a published split, of one
-    graph or of a training graph and another one to test on.
+    graph or of a training graph and another one to test on. Which layout was found is said and kept.
 
     Of the edges of new entities 15 % are hidden, to be predicted. The order of the files matters to the seed: with
     FB15k-237's train, valid and test in this order, seed 42 gives the published graphs of 122, 175 and 550 %.
@@ -75,18 +89,18 @@ def split(
       unseen split countries --ratio 150 --disjoint -o countries-150
       unseen split --given train.tsv valid.tsv test.tsv -o wn18rr
       unseen split --given fb237_v1 --inference fb237_v1_ind -o fb-v1
+      unseen split --given wikidata_artv2 --layout wikitopics -o art
     """
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.split import inductive_split, training_share
     from unseen.cli.console import read
-    from unseen.cli.given import given_dataset, refuse_mixed
+    from unseen.cli.given import GivenOptions, given_dataset, refuse_mixed
 
     refuse_mixed(context, given)
     if given:
         _check_free(output, force)
-        dataset = given_dataset(
-            graphs, inference or (), observe, name or output.resolve().name, literals=literals, skip_errors=skip_errors
-        )
+        options = GivenOptions(inference or (), observe, layout, ask, literals, skip_errors)
+        dataset = given_dataset(graphs, name or output.resolve().name, options)
         dataset.save(output)
         _tell(dataset, output, as_json)
         return
@@ -116,11 +130,15 @@ def import_(
     folder: Annotated[
         str | None, typer.Option(help="Which folder of an archive that holds several.", show_default=False)
     ] = None,
+    relations: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many relations an .npz file has that does not say it.", show_default=False),
+    ] = None,
     name: Annotated[str | None, _NAME] = None,
     force: Annotated[bool, _FORCE] = False,
     as_json: Annotated[bool, _JSON] = False,
 ) -> None:
-    """Turn a published benchmark into a dataset folder: InductiveQE, BetaE, Query2Box, or .npz without answers.
+    """Turn a published benchmark into a dataset folder: InductiveQE, BetaE, Query2Box, SILR, or .npz without answers.
 
     Pickles are read as plain data only: a file that asks for anything else is refused before anything runs. Where there
     are no answers they are computed. `--graph` gives a Query2Box or BetaE folder the graph it comes without, and an
@@ -133,14 +151,16 @@ def import_(
       unseen dataset import q2b.zip --graph train.tsv --graph valid.tsv --graph test.tsv -o q2b
     """
     from unseen.benchmark.published import import_dataset
-    from unseen.cli.console import note, progress_bar
+    from unseen.cli.console import progress_bar
+    from unseen.cli.dataset_sources import tell_notes
 
     _check_free(output, force)
     with progress_bar("answering", unit="queries") as progress:
-        dataset = import_dataset(source, graph_files=graph or (), folder=folder, name=name, progress=progress)
+        dataset = import_dataset(
+            source, graph_files=graph or (), folder=folder, name=name, relations=relations, progress=progress
+        )
     dataset.save(output)
-    for remark in dataset.manifest.get("notes", ()):
-        note(f"{source}: {remark}")
+    tell_notes(dataset, source)
     _tell(dataset, output, as_json)
 
 
@@ -154,22 +174,29 @@ def export(
         str | None,
         typer.Option("--format", help="inductiveqe, betae, query2box or npz; by the name of the output without it."),
     ] = None,
+    types: Annotated[
+        str | None,
+        typer.Option(help="Query types to write, separated by commas; all by default.", show_default=False),
+    ] = None,
 ) -> None:
     """Write a dataset in a published format, for programs that read nothing else.
 
-    All of these but npz are made of pickle files, the only ones that unseen ever writes.
+    What a format has no place for is refused. All of these but npz are made of pickle files, the only ones that unseen
+    ever writes.
 
     \b
     Examples:
       unseen dataset export fb-175 -o 175.zip
       unseen dataset export fb-175 -o 175.npz
+      unseen dataset export fb-175 -o q2b --format query2box --types 1p,2p,2i
     """
     from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.published import export_dataset
     from unseen.cli.console import note
 
     form = form or ("npz" if output.suffix == ".npz" else "inductiveqe")
-    for remark in export_dataset(Dataset.open(folder), output, form):
+    names = None if types is None else [name.strip() for name in types.split(",") if name.strip()]
+    for remark in export_dataset(Dataset.open(folder), output, form, names):
         note(remark)
     note(f"wrote {output}")
 
@@ -246,6 +273,7 @@ def _counts(dataset: Dataset) -> dict[str, Any]:
 
     return {
         "name": dataset.name,
+        **{key: dataset.manifest[key] for key in ("layout", "validation", "observe", "ask") if key in dataset.manifest},
         "entities": dataset.vocabulary.num_entities,
         "relations": dataset.vocabulary.num_relations,
         "candidates": {split: len(dataset.candidates(split)) for split in SPLITS},

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.plain_help import CommandLine
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unseen.database import Database
 
-app = typer.Typer(help="Keep a graph on disk: durable, growing, ready to be served.", no_args_is_help=True)
+app = CommandLine(help="Keep a graph on disk: durable, growing, ready to be served.", no_args_is_help=True)
 
 _PATH = typer.Argument(metavar="PATH", help="The folder of the database.", show_default=False)
 _GRAPHS = typer.Argument(metavar="GRAPH...", help="Graph files, or `countries`.", show_default=False)
@@ -159,6 +161,29 @@ def backup(
     with Database(path) as database:
         database.backup(target)
     note(f"wrote {target}")
+
+
+@app.command()
+def repair(path: Annotated[Path, _PATH]) -> None:
+    """Make a damaged database usable again from what is whole; damaged files are renamed, nothing is deleted.
+
+    \b
+    Examples:
+      unseen db repair world.db
+    """
+    from unseen.cli.console import note
+    from unseen.database import Database
+    from unseen.database.repair import repair as repair_database
+
+    report = repair_database(path)
+    if report.is_complete:
+        note(f"nothing is lost: {report.carried_out:,} changes of the journal were carried out again")
+    else:
+        note(f"some acknowledged changes may be lost: {report.damaged_lines:,} lines of the journal cannot be read")
+    if report.set_aside:
+        note(f"set aside, to be deleted when nobody needs them: {', '.join(report.set_aside)}")
+    with Database(path) as database:
+        note(f"{path}: {_counts(database)}")
 
 
 @app.command()

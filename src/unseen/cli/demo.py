@@ -106,14 +106,14 @@ def _answer(
     from rich.markup import escape
 
     from unseen import ask
-    from unseen.cli.ask import shown_probability
+    from unseen.cli.ask import shown_probabilities
 
     console.print(f"   {escape(question)}", style="blue")
-    for answer in ask(graph, question, top=top):
+    answers = ask(graph, question, top=top)
+    for answer, probability in zip(answers, shown_probabilities(answers), strict=True):
         status = "[green]known    [/green]" if answer.known else "[yellow]predicted[/yellow]"
         truth = "   [bold green]← the hidden truth[/bold green]" if answer.entity in hidden else ""
-        console.print(f"   {answer.rank:>3}  {escape(answer.entity):<22} {status} "
-                      f"{shown_probability(answer.probability):>6}{truth}")  # fmt: skip
+        console.print(f"   {answer.rank:>3}  {escape(answer.entity):<22} {status}  {probability}{truth}")
 
 
 def _compare(console: Console, graph: KnowledgeGraph, facts: list[Fact]) -> None:

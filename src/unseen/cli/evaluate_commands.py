@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unseen.cli.dataset_commands import ASK, LAYOUT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.table import Table
 
     from unseen.api import Method
-    from unseen.benchmark.dataset import Dataset
+    from unseen.cli.given import GivenOptions
     from unseen.evaluation.results import RankMetrics, Result, TypeResult
 
 SPLITS = ("train", "valid", "test")
@@ -31,7 +33,7 @@ def evaluate(
         str | None,
         typer.Argument(
             metavar="DATASET",
-            help="A dataset folder, or a published archive, folder or .npz file.",
+            help="A dataset folder, a published archive, folder or .npz file, or the folder of a given split.",
             show_default=False,
         ),
     ] = None,
@@ -39,6 +41,17 @@ def evaluate(
         str | None,
         typer.Option(metavar="NAME|RUN", help="The model to measure: see `unseen models`.", show_default=False),
     ] = None,
+    inference: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Given split: the folder of another graph to test on, or its files (observed, valid, test); repeat.",
+            show_default=False,
+        ),
+    ] = None,
+    layout: Annotated[str | None, LAYOUT] = None,
+    ask: Annotated[str | None, ASK] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, ...; auto takes a GPU if there is one.")] = "auto",
     split: Annotated[str, typer.Option(help="Whose queries to ask: train, valid or test.")] = "test",
     types: Annotated[
         str | None,
@@ -70,6 +83,9 @@ def evaluate(
 ) -> None:
     """Measure how well a method answers questions whose answers are known: filtered MRR, Hits@k and more.
 
+    Files of triples are measured as link prediction measures them: every test triple from both ends, from the training
+    (or inference) triples alone. `unseen split --given` makes a dataset of them for everything else.
+
     \b
     Examples:
       unseen evaluate edge-type fb15k-237-175 --limit 2000
@@ -77,8 +93,12 @@ def evaluate(
       unseen evaluate --model default 175.npz --limit 2000
       unseen evaluate --model default my-split --types links
       unseen evaluate rules my-split --types links
+      unseen evaluate --model default fb237_v1 --inference fb237_v1_ind --ask valid+test
+      unseen evaluate --model default ilpc22-small --device cpu
     """
     from unseen.api import open_method
+    from unseen.cli.dataset_sources import is_given
+    from unseen.cli.given import GivenOptions
     from unseen.errors import EvaluationError
     from unseen.evaluation.evaluator import Options
     from unseen.graph.files.atomic_file import check_target
@@ -86,12 +106,14 @@ def evaluate(
     method, path = _named(method, dataset, model)
     if split not in SPLITS:
         raise EvaluationError(f"there is no split {split}; there are {', '.join(SPLITS)}")
-    names, links = _chosen_types(types)
+    given = GivenOptions(inference or (), "train", layout, ask)
+    files_given = is_given(path, given)
+    names, links = _chosen_types("links" if files_given and types is None else types)
     extras = (strata or full, training_queries or full, probabilities or full, links)
     if json_file not in (None, Path("-")):
         check_target(json_file)
     options = Options(names, limit, seed, batch_size, *extras)
-    result = _measured(method, open_method(method), path, split, options)
+    result = _measured(method, open_method(method, device), (path, given if files_given else None), split, options)
     if json_file is not None:
         _write(result, json_file)
     if json_file != Path("-"):
@@ -125,9 +147,12 @@ def report(
     metrics: Annotated[
         str, typer.Option(help="Metrics of the table of test queries, separated by commas.")
     ] = "hits_at_3,hits_at_10",
-    paper: Annotated[
-        bool, typer.Option("--paper", help="Put the published numbers of the same ratios beside.")
-    ] = False,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV", help="Published numbers to show beside those of the same ratios.", show_default=False
+        ),
+    ] = None,
     figures: Annotated[bool, typer.Option(help="Draw figures; needs matplotlib.")] = True,
 ) -> None:
     """Write tables (Markdown, LaTeX, CSV) and figures (PNG, SVG) of results into a folder.
@@ -135,40 +160,30 @@ def report(
     \b
     Examples:
       unseen report result.json -o report
-      unseen report results/*.json -o report --paper --metrics mrr,hits_at_10
+      unseen report results/*.json -o report --beside experiments/paper_results.csv --metrics mrr,hits_at_10
     """
     from unseen.cli.console import note
     from unseen.evaluation.report import read_result, write_report
 
     found = [read_result(path) for path in results]
     chosen = [metric.strip() for metric in metrics.split(",")]
-    written = write_report(found, output, metrics=chosen, paper=paper, figures=figures)
+    written = write_report(found, output, metrics=chosen, beside=beside, figures=figures)
     note(f"wrote {len(written)} files to {output}; start with {written[0]}")
 
 
-def open_dataset(path: Path) -> Dataset:
-    """A dataset folder, or anything published that can be imported."""
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.published import import_dataset
-    from unseen.cli.console import progress_bar
-
-    if (path / "manifest.json").is_file():
-        return Dataset.open(path)
-    with progress_bar("importing", unit="queries") as bar:
-        return import_dataset(path, progress=bar)
-
-
-def _measured(name: str, method: Method, path: Path, split: str, options: Any) -> Result:
-    """The result, with what made it."""
+def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None], split: str, options: Any) -> Result:
+    """The result, with what made it; `source` is the dataset and what is said of it, if it is a given split."""
     from dataclasses import replace
     from time import perf_counter
 
-    from unseen.api import check_memory
+    from unseen.api import check_memory, device_of
     from unseen.cli.console import progress_bar
+    from unseen.cli.dataset_sources import open_dataset, open_given
     from unseen.evaluation.evaluator import evaluate as measure
     from unseen.version import __version__
 
-    dataset = open_dataset(path)
+    path, given = source
+    dataset = open_dataset(path) if given is None else open_given(path, given)
     check_memory(method, dataset.observed(split))
     start = perf_counter()
     with progress_bar("evaluating", unit="queries") as bar:
@@ -176,7 +191,9 @@ def _measured(name: str, method: Method, path: Path, split: str, options: Any) -
             method, dataset, split, options, name=name, progress=lambda _label, done, total: bar(done, total)
         )
     about = {"version": __version__, "source": str(path), "seconds": round(perf_counter() - start, 2)}
-    return replace(result, provenance=about)
+    if given is not None:
+        about |= {key: dataset.manifest[key] for key in ("layout", "validation", "observe", "ask")}
+    return replace(result, provenance=about | {"device": device_of(method)})
 
 
 def _write(result: Result, path: Path) -> None:
@@ -210,7 +227,8 @@ def _show(result: Result) -> None:
         if groups:
             console.print(_group_table(title, groups))
     seconds = result.provenance.get("seconds", 0)
-    console.print(f"{asked:,} queries, {result.candidates:,} candidates, {seconds:.1f} s", style="dim")
+    noun = "queries" if result.types else "questions"
+    console.print(f"{asked:,} {noun}, {result.candidates:,} candidates, {seconds:.1f} s", style="dim")
 
 
 def _groups(found: TypeResult, field: str) -> list[tuple[str, RankMetrics]]:
@@ -245,14 +263,15 @@ def _table(title: str, types: Mapping[str, TypeResult]) -> Table:
 
 
 def _links_table(result: Result, links: TypeResult) -> Table:
-    """Both directions, then each; columns count triples."""
+    """Both directions, then each: a triple has one rank in each; triples with an end in common share a question."""
     from unseen.evaluation.results import METRICS
 
-    title = f"{result.method} on {result.dataset}, hidden {result.split} triples from both ends (%)"
-    table = _empty_table(title, ("asked for", "questions", "triples", *METRICS))
+    title = f"{result.method} on {result.dataset}, {links.triples:,} hidden {result.split} triples from both ends (%)"
+    table = _empty_table(title, ("asked for", "triples", "ranks", "questions", *METRICS))
     for name, metrics in {"both": links.metrics, **links.directions}.items():
+        counts = (links.triples, metrics.answers, metrics.queries)
         cells = (_percent(getattr(metrics, column)) for column in METRICS)
-        table.add_row(name, f"{metrics.queries:,}", f"{metrics.answers:,}", *cells)
+        table.add_row(name, *(f"{count:,}" for count in counts), *cells)
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,17 +18,20 @@ from unseen.cli import (
     graph,
     models_commands,
     pretrain,
-    reproduce,
     rules_command,
     sample_commands,
     serve,
     train_commands,
     tune_commands,
 )
+from unseen.cli.plain_help import CommandLine
 from unseen.errors import UnseenError
 from unseen.version import __version__
 
-app = typer.Typer(
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+app = CommandLine(
     name="unseen",
     help="Logical questions over knowledge graphs that are incomplete and keep growing.",
     epilog='Try: unseen ask countries "?x : borders(France, x) & !speaks(x, German)"',
@@ -50,13 +53,12 @@ app.add_typer(train_commands.app, name="train")
 app.command("pretrain")(pretrain.pretrain_command())
 app.add_typer(models_commands.app, name="models")
 app.command("tune")(tune_commands.tune)
-app.command("reproduce")(reproduce.reproduce)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 
-datasets = typer.Typer(help="Look at datasets, and exchange them with published formats.", no_args_is_help=True)
+datasets = CommandLine(help="Look at datasets, and exchange them with published formats.", no_args_is_help=True)
 datasets.command("stats")(sample_commands.stats)
 datasets.command("import")(dataset_commands.import_)
 datasets.command("export")(dataset_commands.export)
@@ -78,10 +80,10 @@ def _root(
     """Logical questions over knowledge graphs that are incomplete and keep growing."""
 
 
-def run() -> None:
-    """Run the command line: an error the user can mend is one message and exit code 2, never a traceback."""
+def run(command: Callable[[], None] = app) -> None:
+    """Run a command line: an error the user can mend is one message and exit code 2, never a traceback."""
     try:
-        app()
+        command()
     except UnseenError as error:
         _end(str(error), 2)
     except KeyboardInterrupt:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli.calibrate_command import calibrate
+from unseen.cli.plain_help import CommandLine
 
 if TYPE_CHECKING:
     from unseen.training.models import ModelFolder
 
-app = typer.Typer(
+app = CommandLine(
     help="List the models that are shipped, make one, or fit its probabilities again.",
     rich_markup_mode="rich",
     no_args_is_help=False,
@@ -81,10 +82,11 @@ def export(
 
 
 def _show(found: list[ModelFolder], default: str | None) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from unseen.cli.console import output_console
+
+    console = output_console()
     if not found:
         console.print("no model is shipped with this version; `unseen pretrain` makes one")
         return

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path  # noqa: TC003 - typer reads it
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from unseen.database import Database
+    from unseen.database.triples import Triples
     from unseen.server.settings import ServerSettings
 
 
@@ -37,7 +41,21 @@ def serve(
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Seconds for one query or question.", min=0.1)] = 30.0,
     max_waiting: Annotated[int, typer.Option(help="Requests that may wait; more get 503.", min=1)] = 256,
+    query_memory: Annotated[
+        int | None,
+        typer.Option(
+            help="Megabytes for one exact query or update; a quarter of the machine for all of them if not given.",
+            min=16,
+            show_default=False,
+        ),
+    ] = None,
     max_batch: Annotated[int, typer.Option(help="Questions in one call of the model; 1: no batching.", min=1)] = 64,
+    max_connections: Annotated[
+        int | None,
+        typer.Option(
+            help="Open connections; half of the open files, at most 1000, if not given.", show_default=False, min=1
+        ),
+    ] = None,
     max_body: Annotated[int, typer.Option(help="Largest graph to be loaded, in megabytes.", min=1)] = 64,
     cors_origin: Annotated[
         list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
@@ -64,21 +82,25 @@ def serve(
     if model in METHODS:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # too little work for a second thread to be worth waking
     try:
+        from unseen.database.engine.limits import EngineLimits
+        from unseen.database.engine.process_triples import ProcessTriples
         from unseen.server import run
         from unseen.server.keys import Keys, read_keys
-        from unseen.server.settings import Limits, ServerSettings
+        from unseen.server.settings import ConnectionLimits, Limits, ServerSettings
     except ImportError as error:
         raise MissingExtra("the server", "server", str(error.name)) from None
     limits = Limits(body_bytes=max_body << 20, seconds=time_limit, waiting=max_waiting, batch=max_batch)
     keys = Keys() if api_key_file is None else read_keys(api_key_file)
-    settings = ServerSettings(host, port, model, keys, tuple(cors_origin or ()), limits)
+    engine = EngineLimits(update_seconds=time_limit, **({"megabytes": query_memory} if query_memory else {}))
+    connections, origins = ConnectionLimits(max_connections), tuple(cors_origin or ())
+    settings = ServerSettings(host, port, model, keys, origins, limits, connections, engine=engine)
     with ExitStack() as stack:
-        database = _database(sources, stack)
+        database = _database(sources, stack, partial(ProcessTriples, limits=engine))
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))
     run.leave_if_stuck()
 
 
-def _database(sources: list[str], stack: ExitStack) -> Database:
+def _database(sources: list[str], stack: ExitStack, open_triples: Callable[[Path], Triples]) -> Database:
     """The database at a path, or a temporary one with the graph of files."""
     from unseen.api import find_source, is_database
     from unseen.cli.console import note, progress_bar
@@ -87,9 +109,9 @@ def _database(sources: list[str], stack: ExitStack) -> Database:
 
     paths = [find_source(source) for source in sources]
     if len(paths) == 1 and is_database(paths[0]):
-        return Database(paths[0])
+        return Database(paths[0], open_triples)
     with progress_bar("loading") as progress:
-        database = stack.enter_context(temporary_database(paths, progress=progress))
+        database = stack.enter_context(temporary_database(paths, progress=progress, open_triples=open_triples))
     note("this graph comes from files: changes are lost when the server stops; `unseen db create` keeps them")
     return database
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from unseen.cli.plain_help import CommandLine
 from unseen.training.config import CONFIGS, TrainingConfig
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from unseen.training.loop import Outcome
 
-app = typer.Typer(help="Train a method on a dataset.", no_args_is_help=True, rich_markup_mode="rich")
+app = CommandLine(help="Train a method on a dataset.", no_args_is_help=True, rich_markup_mode="rich")
 
 ARGUMENTS = {
     "dataset": Annotated[
@@ -100,7 +101,7 @@ def setting_flag(each: Field[Any], kind: Any) -> inspect.Parameter:
 
 def _train(method: str, path: Path, output: Path, config: Path | None, flags: dict[str, Any], **how: Any) -> None:
     from unseen.cli.console import note
-    from unseen.cli.evaluate_commands import open_dataset
+    from unseen.cli.dataset_sources import open_dataset
     from unseen.cli.train_display import training_display
     from unseen.training.session import read_settings, train
 

@@ -45,7 +45,7 @@ def tune(
     """
     from unseen.api import open_method
     from unseen.cli.console import note, progress_bar
-    from unseen.cli.evaluate_commands import open_dataset
+    from unseen.cli.dataset_sources import open_dataset
     from unseen.methods.cqd_beam import BeamOptions
     from unseen.training.errors import RunFolderError
     from unseen.training.tuning import TUNING, TUNING_ALONE, TuningPlan, link_scorer_of, write_tuning

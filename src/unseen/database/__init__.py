@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
-from unseen.database.database import Database
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unseen.database.database import Database
 
 __all__ = ["Database"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the door when it is first used: the processes of the engine do without it and start in milliseconds."""
+    if name != "Database":
+        raise AttributeError(f"module 'unseen.database' has no attribute {name!r}")
+    from unseen.database.database import Database
+
+    return Database

@@ -37,9 +37,6 @@ def _write(database: Database, file_format: str, stream: BinaryIO) -> None:
     triples = database.triples
     rdf_format = getattr(triples.rdf.RdfFormat, FORMAT_NAMES[file_format])
     try:
-        if file_format in _WITH_GRAPHS:
-            triples.store.dump(stream, rdf_format)
-        else:
-            triples.dump(stream, rdf_format)
+        triples.dump(stream, rdf_format, everything=file_format in _WITH_GRAPHS)
     except OSError as error:
         raise GraphError(f"could not be written: {error.strerror or error}") from error

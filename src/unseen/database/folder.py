@@ -3,13 +3,15 @@
 ```
 database.json       the format version, and whether literals are entities
 lock                held by the one process that has the database open
-current.json        the number of the snapshot and journal in use; replaced in one step
-triples/            pyoxigraph's files: the truth
-snapshot-000007/    arrays and names as of some moment
+current.json        the snapshot and journal in use, and the last change in the snapshot; replaced in one step
+triples/            pyoxigraph's files: the source of truth
+snapshot-000007/    arrays and names as of some change
 journal-000007      what changed since
 counts.json         by how many statements triples and graph differ, to see when one has missed something
-incomplete          there while statements are loaded in bulk: if it is found, the snapshot is made anew
+damaged-...         what was found damaged and set aside; nobody reads or deletes it
 ```
+
+JSON files carry a checksum of what they say. Format 1 had none, and a file `incomplete` during bulk loads.
 """
 
 from __future__ import annotations
@@ -17,20 +19,25 @@ from __future__ import annotations
 import json
 import os
 import time
+import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unseen.errors import DatabaseError, DatabaseInUse
+from unseen.errors import DatabaseDamaged, DatabaseError, DatabaseInUse
 from unseen.graph.files.atomic_file import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-FORMAT = 1
-UPGRADES: dict[int, Callable[[Path], None]] = {}
-"""How a folder of format n becomes one of format n + 1; run in order when an old database is opened."""
+FORMAT = 2
+UPGRADES: dict[int, Callable[[Path], None]] = {1: lambda _: None}
+"""How a folder of format n becomes one of format n + 1; run in order when an old database is opened.
+
+Files of format 1 are read as they are, and replaced when the first snapshot is written.
+"""
+REPAIR = "Nothing was deleted. Restore a backup, or run `unseen db repair` to go on with what is whole"
 PATIENCE = 1.0
 """Seconds to wait for a process that is just ending."""
 
@@ -51,6 +58,16 @@ class Counts:
     missing: int = 0
 
 
+@dataclass(frozen=True)
+class Current:
+    """The snapshot and journal in use."""
+
+    snapshot: int = 0
+    """Its number; 0 if there is none yet."""
+    number: int | None = None
+    """The last change in the snapshot; None if it was written before changes had numbers."""
+
+
 class Folder:
     """The paths of a database."""
 
@@ -68,35 +85,39 @@ class Folder:
         return self.path / f"journal-{number:06}"
 
     @property
-    def current(self) -> int:
-        """The number of the snapshot in use; 0 if there is none yet."""
+    def current(self) -> Current:
+        """The snapshot and journal in use."""
         path = self.path / "current.json"
-        return int(_read_json(path)["snapshot"]) if path.exists() else 0
+        found = read_json(path) if path.exists() else {}
+        return Current(int(found.get("snapshot", 0)), found.get("number"))
 
-    def make_current(self, number: int) -> None:
+    def make_current(self, current: Current, settings: Settings) -> None:
         """From now on this snapshot and its journal are the ones in use."""
-        _write_json(self.path / "current.json", {"snapshot": number})
+        described = {"snapshot": current.snapshot, "number": current.number, "literals": settings.literals}
+        write_json(self.path / "current.json", described)
 
     @property
     def counts(self) -> Counts:
-        """By how much triples and graph differed when they were last compared."""
-        path = self.path / "counts.json"
-        found = _read_json(path) if path.exists() else {}
+        """By how much triples and graph differed when they were last compared; zero if nobody can tell."""
+        try:
+            found = read_json(self.path / "counts.json")
+        except DatabaseError:
+            found = {}
         return Counts(int(found.get("others", 0)), int(found.get("missing", 0)))
 
     def note_counts(self, counts: Counts) -> None:
         """Remember by how much triples and graph differ."""
-        _write_json(self.path / "counts.json", {"others": counts.others, "missing": counts.missing})
+        write_json(self.path / "counts.json", {"others": counts.others, "missing": counts.missing})
 
-    def mark_incomplete(self) -> None:
-        """Note, for good, that the snapshot may lack statements."""
-        _write_json(self.incomplete, {})
+    def set_aside(self, path: Path) -> Path:
+        """Rename something damaged so that nobody uses or deletes it; its new name."""
+        number, target = 1, self.path / f"damaged-{path.name}"
+        while target.exists():
+            number += 1
+            target = self.path / f"damaged-{path.name}-{number}"
+        path.rename(target)
         sync_folder(self.path)
-
-    def mark_complete(self) -> None:
-        """Take the note back."""
-        self.incomplete.unlink(missing_ok=True)
-        sync_folder(self.path)
+        return target
 
 
 def is_database(path: Path) -> bool:
@@ -114,8 +135,15 @@ def create(path: Path, settings: Settings) -> Folder:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatabaseError(f"cannot be made: {error.strerror or error}", path=path) from error
-    _write_json(path / "database.json", {"format": FORMAT, "literals": settings.literals})
-    return Folder(path)
+    folder = Folder(path)
+    folder.make_current(Current(), settings)
+    describe(path, settings)
+    return folder
+
+
+def describe(path: Path, settings: Settings) -> None:
+    """Write the file that makes a folder a database."""
+    write_json(path / "database.json", {"format": FORMAT, "literals": settings.literals})
 
 
 def require(path: Path) -> None:
@@ -126,19 +154,32 @@ def require(path: Path) -> None:
 
 def opened(path: Path) -> tuple[Folder, Settings]:
     """The folder of an existing database, brought to the format of this version; whoever calls holds its lock."""
-    described = _read_json(path / "database.json")
+    described = read_json(path / "database.json")
     found = described.get("format")
     if not isinstance(found, int) or not 1 <= found <= FORMAT:
         problem = f"has format {found}, and this version of unseen reads up to {FORMAT}; install a newer one"
         raise DatabaseError(problem, path=path)
+    folder = Folder(path)
+    _check_files(folder, found)
     for number in range(found, FORMAT):
         UPGRADES[number](path)
         described["format"] = number + 1
-        _write_json(path / "database.json", described)
-    folder = Folder(path)
-    if (path / "current.json").exists() and not folder.triples.is_dir():
-        raise DatabaseError("is damaged: its folder `triples` is missing; restore it from a backup", path=path)
+        write_json(path / "database.json", described)
     return folder, Settings(bool(described.get("literals", False)))
+
+
+def _check_files(folder: Folder, found: int) -> None:
+    """Refuse a folder that lacks what it must have: opening it would begin an empty database."""
+    if found > 1 and not (folder.path / "current.json").exists():
+        raise DatabaseDamaged(f"is missing. {REPAIR}", path=folder.path / "current.json")
+    current = folder.current
+    if current.snapshot == 0:
+        return
+    if not (folder.triples / "CURRENT").is_file():
+        problem = "is damaged: its folder `triples` is missing or empty. Nothing was changed; restore it from a backup"
+        raise DatabaseDamaged(problem, path=folder.path)
+    if not folder.journal(current.snapshot).is_file():
+        raise DatabaseDamaged(f"is missing. {REPAIR}", path=folder.journal(current.snapshot))
 
 
 @contextmanager
@@ -187,17 +228,33 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path, remedy: str = f". {REPAIR}") -> dict[str, Any]:
+    """A JSON object whose checksum fits; files of format 1 have none."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise DatabaseError(f"is damaged: {error}", path=path) from None
+        raise DatabaseDamaged(f"is damaged: {error}{remedy}", path=path) from None
     if not isinstance(value, dict):
-        raise DatabaseError("is damaged: it is no JSON object", path=path)
+        raise DatabaseDamaged(f"is damaged: it is no JSON object{remedy}", path=path)
+    checksum = value.pop("checksum", None)
+    if checksum is None and (value.get("format", 1) != 1 or not {"number", "files"}.isdisjoint(value)):
+        raise DatabaseDamaged(f"is damaged: it has no checksum{remedy}", path=path)
+    if checksum is not None and checksum != _checksum(value):
+        raise DatabaseDamaged(f"is damaged: its checksum does not fit{remedy}", path=path)
     return value
 
 
-def _write_json(path: Path, value: Any) -> None:
+def as_json(value: dict[str, Any]) -> bytes:
+    """A JSON object with its checksum."""
+    return json.dumps({**value, "checksum": _checksum(value)}).encode() + b"\n"
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Replace a file by a JSON object with its checksum, for good."""
     with replacing(path) as stream:
-        stream.write(json.dumps(value).encode() + b"\n")
+        stream.write(as_json(value))
     sync_folder(path.parent)
+
+
+def _checksum(value: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(value, sort_keys=True).encode())

@@ -1,99 +1,76 @@
 """Whole graphs in and out: what the SPARQL 1.1 Graph Store Protocol asks for.
 
-`None` names the default graph, the one that models read. Named graphs are for exact SPARQL only.
+`None` names the default graph, the one that models read. Named graphs are for exact SPARQL only. Statements come as
+lines of N-Triples that the engine has written (`documents`), in memory or in a file.
 """
 
 from __future__ import annotations
 
-import re
-import secrets
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from unseen.database.documents import statements_in
+from unseen.database.engine.operations import lines_of
 from unseen.database.exact import run
-from unseen.database.formats import READABLE_GRAPHS, rdf_format
 from unseen.database.journal import MOST_JOURNALED, Change
-from unseen.database.statements import statement_of_quad
 from unseen.database.update_text import ANYTHING_CHANGED, TracedUpdate, traced
-from unseen.errors import GraphError
-from unseen.graph.files.nesting import ShallowStream, TooDeep, check_json
-from unseen.graph.files.oxigraph import one_line
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from pathlib import Path
 
     from unseen.database.database import Database
-
-BASE = "urn:unseen-document:/"
-LONGEST_ENTITY = 500
-_ENTITY = re.compile(rb"<!ENTITY\s+(%?\s*[^\s'\"]+)([^>]*)")
+    from unseen.database.journal import Statement
 
 
-def parsed(database: Database, data: bytes, media_type: str) -> list[Any]:
-    """The triples of a document as quads of the default graph; blank nodes get labels that nobody has."""
-    rdf = database.triples.rdf
-    if READABLE_GRAPHS[media_type] == "RDF_XML":
-        _check_entities(data)
-    try:
-        stream = check_json(data) if READABLE_GRAPHS[media_type] == "JSON_LD" else ShallowStream(BytesIO(data))
-        quads = rdf.parse(
-            stream, rdf_format(media_type), base_iri=BASE, without_named_graphs=True, rename_blank_nodes=True
-        )
-        return list(quads)
-    except SyntaxError as error:
-        where = f"line {error.lineno}: " if error.lineno else ""
-        raise GraphError(f"the document is not valid: {where}{one_line(error)}") from None
-    except (TooDeep, ValueError) as error:
-        raise GraphError(f"the document is not valid: {error}") from None
+@dataclass(frozen=True)
+class Lines:
+    """Lines of N-Triples, each one statement as the engine writes it: in memory or, if they are many, in a file."""
 
+    count: int
+    data: bytes = b""
+    file: Path | None = None
 
-def _check_entities(data: bytes) -> None:
-    """Refuse XML whose entities could make much out of little: a name for a namespace is all that they are for."""
-    if b"\0" in data:
-        raise GraphError("the document is not valid: it is not UTF-8 text")
-    for name, value in _ENTITY.findall(data):
-        if b"&" in value or len(value) > LONGEST_ENTITY:
-            shown = name.decode("utf-8", "replace")[:80]
-            raise GraphError(f"the document is refused: its entity {shown!r} is more than a short text")
+    @classmethod
+    def of_document(cls, data: bytes, media_type: str) -> Lines:
+        """The statements of a document, parsed in this process."""
+        statements = list(statements_in(data, media_type))
+        return cls(len(statements), lines_of(statements))
+
+    def text(self) -> str:
+        """All of them."""
+        return (self.data if self.file is None else self.file.read_bytes()).decode()
+
+    def statements(self) -> list[Statement]:
+        """Each as its three terms; none but the last has a blank in it."""
+        found: list[Statement] = []
+        for line in self.text().split("\n")[:-1]:
+            subject, predicate, value = line.removesuffix(" .").split(" ", 2)
+            found.append((subject, predicate, value))
+        return found
 
 
 def exists(database: Database, graph: str | None) -> bool:
     """Whether there is such a graph; the default one always is."""
-    return graph is None or database.triples.rdf.NamedNode(graph) in database.triples.graph_names()
+    return graph is None or f"<{graph}>" in database.triples.graph_names()
 
 
-def write(database: Database, graph: str | None, media_type: str, output: BinaryIO) -> None:
-    """Write all statements of a graph."""
-    name = None if graph is None else database.triples.rdf.NamedNode(graph)
-    database.triples.dump(output, rdf_format(media_type), name)
-
-
-def add(database: Database, graph: str | None, quads: list[Any]) -> None:
+def add(database: Database, graph: str | None, lines: Lines) -> None:
     """Add statements to a graph; many at once are loaded in bulk."""
     if graph is not None:
-        run(database, TracedUpdate(_insertion(graph, quads), names_graphs=True))
-    elif len(quads) > MOST_JOURNALED:
-        _load(database, quads)
+        run(database, TracedUpdate(_insertion(graph, lines), names_graphs=True))
+    elif lines.count > MOST_JOURNALED and lines.file is not None:
+        database.load([lines.file])
     else:
-        statements = tuple(map(statement_of_quad, quads))
+        statements = lines.statements()
         there = database.triples.has(statements)
-        database.change(Change(added=tuple(s for s, known in zip(statements, there, strict=True) if not known)))
+        new = dict.fromkeys(s for s, known in zip(statements, there, strict=True) if not known)
+        database.change(Change(added=tuple(new)))
 
 
-def _load(database: Database, quads: list[Any]) -> None:
-    file = database.path / f"posted-{secrets.token_hex(4)}.nt"
-    try:
-        with file.open("w", encoding="utf-8") as stream:
-            stream.writelines(f"{' '.join(statement_of_quad(quad))} .\n" for quad in quads)
-        database.load([file])
-    finally:
-        file.unlink(missing_ok=True)
-
-
-def replace(database: Database, graph: str | None, quads: list[Any]) -> None:
+def replace(database: Database, graph: str | None, lines: Lines) -> None:
     """Make a graph hold these statements and no others."""
     cleared = "CLEAR SILENT DEFAULT" if graph is None else f"DROP SILENT GRAPH <{graph}>; CREATE GRAPH <{graph}>"
-    run(database, TracedUpdate(f"{cleared} ;\n{_insertion(graph, quads)}{_trace_of(graph)}", names_graphs=True))
+    run(database, TracedUpdate(f"{cleared} ;\n{_insertion(graph, lines)}{_trace_of(graph)}", names_graphs=True))
 
 
 def delete(database: Database, graph: str | None) -> None:
@@ -101,8 +78,8 @@ def delete(database: Database, graph: str | None) -> None:
     run(database, traced("CLEAR DEFAULT" if graph is None else f"DROP GRAPH <{graph}>"))
 
 
-def _insertion(graph: str | None, quads: list[Any]) -> str:
-    text = " .\n".join(" ".join(statement_of_quad(quad)) for quad in quads)
+def _insertion(graph: str | None, lines: Lines) -> str:
+    text = lines.text()
     return f"INSERT DATA {{ {text} }}" if graph is None else f"INSERT DATA {{ GRAPH <{graph}> {{ {text} }} }}"
 
 

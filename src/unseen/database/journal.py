@@ -1,7 +1,8 @@
 """The journal: what changed since the last snapshot, on disk before anyone is told that it was done.
 
-One line a change: eight hexadecimal digits of a checksum, a space, JSON. A line that a dying machine left unfinished is
-dropped when the journal is opened; it was never acknowledged. Cost of a change: one write, one fsync.
+One line a change: eight hexadecimal digits of a checksum, a space, JSON with the number of the change. A change costs
+one write and one fsync. A last line that a dying machine left unfinished was never acknowledged and is dropped. Any
+other line that is not whole is damage: the journal is not opened, because later changes build on it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import errno
 import json
 import os
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from unseen.errors import DatabaseError, DiskFull
+from unseen.database.folder import REPAIR
+from unseen.errors import DatabaseDamaged, DatabaseError, DiskFull
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,21 +44,57 @@ class Change:
         """How many statements it touches."""
         return len(self.removed) + len(self.added)
 
+    @property
+    def undone(self) -> Change:
+        """The change that takes this one back, if this one changed all that it names."""
+        return Change(removed=self.added, added=self.removed)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A change in the journal."""
+
+    number: int | None
+    """Its place in the order of all changes; None in journals that were written before changes had numbers."""
+    change: Change
+    is_flushed: bool = False
+    """Whether the triples were made to last with this change before it was written down."""
+
+
+@dataclass
+class Contents:
+    """What a journal file holds."""
+
+    entries: list[Entry] = field(default_factory=list)
+    end: int = 0
+    """Where its last whole line ends."""
+    damaged: list[tuple[int, int]] = field(default_factory=list)
+    """Line number and first byte of every line that is not what was written."""
+    lacks_newline: bool = False
+
 
 class Journal:
-    """An open journal; whoever appends must be alone in doing so."""
+    """An open journal; only one thread may append at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, after: int = 0) -> None:
+        """Open a journal, or make it; `after` is the number of the last change before it."""
         self.path = path
-        self.changes, valid = _read(path)
-        self.size = sum(change.size for change in self.changes)
+        contents = read_journal(path)
+        if contents.damaged:
+            raise DatabaseDamaged(_damage(contents), path=path)
+        self.entries = _numbered(contents.entries, after, path)
+        self.last = self.entries[-1].number or 0 if self.entries else after
+        self.size = sum(entry.change.size for entry in self.entries)
         self._stream = path.open("r+b" if path.exists() else "x+b", buffering=0)
-        self._end = valid
+        self._end = contents.end
         self._cut()
+        if contents.lacks_newline:
+            self._write(b"\n")
+            self._end += 1
 
-    def append(self, change: Change) -> None:
+    def append(self, entry: Entry) -> None:
         """Write a change down for good; if that fails, the journal is as it was."""
-        line = _line(change)
+        line = _line(entry)
         try:
             self._write(line)
         except OSError as error:
@@ -65,7 +103,8 @@ class Journal:
                 raise DiskFull(self.path) from error
             raise DatabaseError(f"could not be written: {error.strerror or error}", path=self.path) from error
         self._end += len(line)
-        self.size += change.size
+        self.size += entry.change.size
+        self.last = entry.number or self.last
 
     def reserve(self, size: int) -> None:
         """Have space on the disk for the next change, as far as the system can say so; nothing is written."""
@@ -79,11 +118,16 @@ class Journal:
         finally:
             self._cut()
 
-    def take_back(self, change: Change) -> None:
-        """Forget the change that was appended last, because it could not be carried out."""
-        self._end -= len(_line(change))
-        self.size -= change.size
+    def take_back(self, entry: Entry) -> None:
+        """Forget the change that was appended last, for good, because it could not be carried out."""
+        self._end -= len(_line(entry))
+        self.size -= entry.change.size
         self._cut()
+        os.fsync(self._stream.fileno())
+
+    def entries_after(self, number: int) -> list[Entry]:
+        """The changes with larger numbers, read from the file."""
+        return [entry for entry in read_journal(self.path).entries if (entry.number or 0) > number]
 
     @property
     def is_open(self) -> bool:
@@ -105,41 +149,66 @@ class Journal:
         self._stream.truncate(self._end)
 
 
-def _line(change: Change) -> bytes:
-    body = json.dumps([change.removed, change.added], ensure_ascii=False, separators=(",", ":")).encode()
+def read_journal(path: Path) -> Contents:
+    """Everything that is whole in a journal file, and where it is damaged."""
+    contents = Contents()
+    position = 0
+    for number, line in enumerate(_lines(path), start=1):
+        entry = _parsed(line)
+        if entry is not None:
+            contents.entries.append(entry)
+            contents.end = position + len(line)
+            contents.lacks_newline = not line.endswith(b"\n")
+        elif line.endswith(b"\n") or _parsed(line[:-1]) is not None:
+            contents.damaged.append((number, position))
+        position += len(line)
+    return contents
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    if path.exists():
+        with path.open("rb") as stream:
+            yield from stream
+
+
+def _line(entry: Entry) -> bytes:
+    parts = [entry.number, entry.change.removed, entry.change.added, entry.is_flushed]
+    body = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
-def _read(path: Path) -> tuple[list[Change], int]:
-    """The changes of a file, and where the last whole one ends."""
-    changes, end = [], 0
-    for line, position in _lines(path):
-        change = _parsed(line)
-        if change is None:
-            break
-        changes.append(change)
-        end = position
-    return changes, end
-
-
-def _lines(path: Path) -> Iterator[tuple[bytes, int]]:
-    position = 0
-    if path.exists():
-        with path.open("rb") as stream:
-            for line in stream:
-                position += len(line)
-                yield line, position
-
-
-def _parsed(line: bytes) -> Change | None:
+def _parsed(line: bytes) -> Entry | None:
     """The change of a line; None if it is not whole."""
-    digits, _, body = line.rstrip(b"\n").partition(b" ")
-    if not line.endswith(b"\n") or digits != b"%08x" % zlib.crc32(body):
+    digits, _, body = line.removesuffix(b"\n").partition(b" ")
+    if digits != b"%08x" % zlib.crc32(body):
         return None
-    removed, added = json.loads(body)
-    return Change(tuple(map(_statement, removed)), tuple(map(_statement, added)))
+    try:
+        parts = json.loads(body)
+    except ValueError:  # the checksum of nothing is right: eight zeros
+        return None
+    number, removed, added, is_flushed = parts if len(parts) == 4 else (None, *parts, False)
+    return Entry(number, Change(tuple(map(_statement, removed)), tuple(map(_statement, added))), is_flushed)
 
 
 def _statement(parts: list[str]) -> Statement:
     subject, predicate, value = parts
     return subject, predicate, value
+
+
+def _numbered(entries: list[Entry], after: int, path: Path) -> list[Entry]:
+    """Entries in the order of their numbers; old ones without a number get the next one."""
+    found: list[Entry] = []
+    for entry in entries:
+        number = after + 1 if entry.number is None else entry.number
+        if number <= after:
+            raise DatabaseDamaged(f"change {number} does not belong after change {after}. {REPAIR}", path=path)
+        found.append(entry if entry.number is not None else Entry(number, entry.change, entry.is_flushed))
+        after = number
+    return found
+
+
+def _damage(contents: Contents) -> str:
+    line, byte = contents.damaged[0]
+    whole, broken = len(contents.entries), len(contents.damaged)
+    first = f"line {line} (byte {byte:,}) is not what was written"
+    return f"is damaged: {first}; {whole:,} changes are whole, {broken:,} are not. {REPAIR}"

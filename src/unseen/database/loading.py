@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from unseen.errors import GraphError
 from unseen.graph import KnowledgeGraph
+from unseen.graph.files.oxigraph import pyoxigraph_module
 from unseen.graph.files.readers import ReadReport, read_graph
 from unseen.graph.files.writers import write_graph
 from unseen.graph.names import Names
@@ -69,7 +70,7 @@ def graph_of(file: Path, *, literals: bool) -> KnowledgeGraph:
 def rescanned(triples: Triples, file: Path, known: KnowledgeGraph, *, literals: bool) -> KnowledgeGraph:
     """The graph of everything that is in the default graph now; `file` is used in between."""
     try:
-        triples.dump(file, triples.rdf.RdfFormat.N_TRIPLES)
+        triples.dump(file, pyoxigraph_module().RdfFormat.N_TRIPLES)
         return _with_prefixes(graph_of(file, literals=literals), known)
     finally:
         file.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """IRIs that belong to the database itself: no update, document or parameter may name them.
 
-A graph of ours holds the trace of an update; whoever could write or drop it could make the graph forget the update.
+One graph holds the trace of an update, another the numbers of the changes that the triples hold (`numbering`). Anyone
+who could write or drop them could make the database forget an update.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ TOUCHED = f"{RESERVED}touched"
 """The graph into which an update writes what it touches."""
 ANYTHING = f"{RESERVED}anything"
 """What an update writes there if that may be anything."""
+STATE = f"{RESERVED}state"
+"""The graph with the numbers of the changes that the triples hold."""
+CHANGE, NUMBER, LOADED = f"{RESERVED}change", f"{RESERVED}number", f"{RESERVED}loaded"
+OWN_GRAPHS = (TOUCHED, STATE)
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})|%([0-9A-Fa-f]{2})|\\(.)")
 
 

@@ -1,20 +1,23 @@
 """The durable triples: pyoxigraph on disk, and what this project asks of it.
 
-Every method that writes is one transaction or, for statements with blank nodes, can be repeated without harm. A write
-survives the death of the process at once, and that of the machine after `flush`.
+Every method that writes is one transaction or can be repeated without harm; the number of a change is written by its
+last transaction. A write survives the death of the process at once, and that of the machine after `flush`. `Triples`
+has the store in this process; `engine.process_triples` has it in another one, and asks the same things of it.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from unseen.database.failures import explained
 from unseen.database.journal import Change
-from unseen.database.reserved import ANYTHING, TOUCHED
-from unseen.database.statements import LABEL_PREDICATE, quads_of, statement_of_quad
-from unseen.errors import DatabaseError, GraphError, MissingExtra
+from unseen.database.numbering import Marks, Trace
+from unseen.errors import DatabaseDamaged, DatabaseError, GraphError, MissingExtra
+from unseen.graph.files.oxigraph import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from unseen.database.journal import Statement
@@ -29,34 +32,91 @@ class Triples:
         except ImportError:
             raise MissingExtra("a database", "rdf", "pyoxigraph") from None
         self.rdf = pyoxigraph
-        self._touched_graph = pyoxigraph.NamedNode(TOUCHED)
+        self.path = path
+        self.changes = 0
+        """Grows with every write that is done: whoever has a copy of this many changes has them all."""
+        self._open()
+
+    def _open(self) -> None:
+        from unseen.database.engine.operations import Operations
+
         try:
-            self.store = pyoxigraph.Store(str(path))
-        except OSError as error:
-            raise DatabaseError(f"cannot be opened: {error}", path=path) from error
+            self._operations = Operations(str(self.path))
+        except (OSError, RuntimeError) as error:
+            raise self._not_opened(error) from error
+
+    def _not_opened(self, error: Exception) -> DatabaseError:
+        """Why the store cannot be opened; a `RuntimeError` says that RocksDB's checksums do not fit."""
+        if isinstance(error, RuntimeError):
+            problem = f"is damaged: {error}. Nothing was deleted; restore the database from a backup"
+            return DatabaseDamaged(problem, path=self.path)
+        return explained(error, self.path, "cannot be opened")
+
+    def _carry_out(self, header: dict[str, Any], body: bytes = b"") -> tuple[Any, bytes]:
+        """The result of one operation of `engine.operations`."""
+        from unseen.database.engine.operations import carried_out
+
+        return carried_out(self._operations, header, body)
+
+    def _ask(self, kind: str, *arguments: Any, **named: Any) -> Any:
+        return self._carry_out({"do": kind, "with": arguments, "named": named})[0]
+
+    @property
+    def store(self) -> Any:
+        """The store itself."""
+        return self._operations.store
+
+    def reopen(self) -> None:
+        """Close the store and open it again: after a failed write RocksDB takes no others.
+
+        If that fails, it is open for reading only, as far as that can be done.
+        """
+        self.close()
+        try:
+            self._open()
+        except DatabaseError:
+            from unseen.database.engine.operations import Operations
+
+            self._operations = Operations(str(self.path), read_only=True)
+            raise
+
+    def close(self) -> None:
+        """Let go of the store; it closes when the last running query ends."""
+        if hasattr(self, "_operations"):
+            self._operations.close()
+            del self._operations
 
     def has(self, statements: Sequence[Statement]) -> list[bool]:
         """Whether each statement is there."""
-        return [quad in self.store for quad in quads_of(statements)]
+        with _readable():
+            return [byte == 1 for byte in self._carry_out({"do": "has"}, _lines(statements))[1]]
 
-    def apply(self, change: Change) -> None:
+    def apply(self, change: Change, number: int) -> None:
         """Make the statements of a change be gone and be there; doing it again changes nothing."""
-        if change.removed:
-            self._remove(change.removed)
-        if change.added:
-            self.store.extend(quads_of(change.added))
+        with self._counted_change(), _readable():
+            if change.removed:
+                self._carry_out({"do": "remove"}, _lines(change.removed))
+            self._carry_out({"do": "add", "number": number}, _lines(change.added))
 
-    def _remove(self, statements: Sequence[Statement]) -> None:
-        """In one transaction, unless they have blank nodes or odd IRIs, which SPARQL cannot name."""
-        if not any(term.startswith("_:") for statement in statements for term in statement):
-            try:
-                self.store.update(f"DELETE DATA {{ {_text(statements)} }}")
-            except SyntaxError:
-                pass
-            else:
-                return
-        for quad in quads_of(statements):
-            self.store.remove(quad)
+    def marks(self) -> Marks:
+        """Which changes the triples hold."""
+        number, loaded = self._ask("marks")
+        return Marks(number, loaded)
+
+    def holds(self, number: int) -> bool:
+        """Whether the triples name the number of a change, until a later snapshot; about 5 microseconds."""
+        return bool(self._ask("holds", number))
+
+    def forget_numbers_before(self, number: int) -> None:
+        """Keep the number of the last change only."""
+        self._ask("forget_numbers_before", number)
+
+    @contextmanager
+    def _counted_change(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self.changes += 1
 
     def is_iri(self, text: str) -> bool:
         """Whether a text is an IRI that SPARQL can name."""
@@ -68,65 +128,84 @@ class Triples:
 
     def update(self, text: str, prefixes: dict[str, str]) -> None:
         """Run an update in one transaction."""
-        self.store.update(text, prefixes=prefixes)
+        with self._counted_change():
+            self._carry_out({"do": "update", "prefixes": prefixes}, text.encode())
 
-    def touched(self) -> Change | None:
-        """What the last updates have changed and nobody has written down yet; None if that may be anything."""
-        pattern = (None, None, None, self._touched_graph)
-        statements = [statement_of_quad(quad) for quad in self.store.quads_for_pattern(*pattern)]
-        if any(subject == f"<{ANYTHING}>" for subject, _, _ in statements):
+    def touched(self) -> Trace | None:
+        """What the last update has changed; None if nobody has left a trace."""
+        found = self._ask("touched")
+        if found is None:
             return None
-        try:
-            there = self.has(statements)
-        except GraphError:  # what cannot be read may be anything
-            return None
-        pairs = list(zip(statements, there, strict=True))
-        return Change(
-            removed=tuple(statement for statement, is_there in pairs if not is_there),
-            added=tuple(statement for statement, is_there in pairs if is_there),
-        )
+        number, statements, there = found
+        if statements is None:
+            return Trace(number, None)
+        pairs = [((s, p, o), is_there) for (s, p, o), is_there in zip(statements, there, strict=True)]
+        removed = tuple(statement for statement, is_there in pairs if not is_there)
+        return Trace(number, Change(removed, tuple(statement for statement, is_there in pairs if is_there)))
 
     def forget_touched(self) -> None:
         """Clear the trace of updates."""
-        self.store.remove_graph(self._touched_graph)
+        self._ask("forget_touched")
 
-    def graph_names(self) -> list[Any]:
-        """The named graphs that belong to the user."""
-        return [name for name in self.store.named_graphs() if name != self._touched_graph]
+    def graph_names(self) -> list[str]:
+        """The named graphs that belong to the user, as N-Triples writes their names."""
+        names: list[str] = self._ask("graph_names")
+        return names
 
     def count(self) -> int:
         """How many statements the default graph has; half a second for a million."""
-        return self._counted("?s ?p ?o")
+        return int(self._ask("count", "?s ?p ?o"))
 
     def count_edges(self, *, literals: bool) -> int:
         """How many statements of the default graph can be edges; some seconds for a million."""
         unwanted = "isTRIPLE(?o)" if literals else "isTRIPLE(?o) || isLITERAL(?o)"
-        return self._counted(f"?s ?p ?o FILTER(!({unwanted}))")
+        return int(self._ask("count", f"?s ?p ?o FILTER(!({unwanted}))"))
 
-    def _counted(self, pattern: str) -> int:
-        solutions: Any = self.store.query(f"SELECT (COUNT(*) AS ?n) {{ {pattern} }}")
-        return int(next(solutions)["n"].value)
+    def labels_of(self, subjects: Iterable[str]) -> dict[str, list[tuple[str | None, str]]]:
+        """Language and text of every label of each subject that has any; about 10 microseconds a subject."""
+        found = self._ask("labels_of", list(subjects))
+        return {subject: [(language, text) for language, text in labels] for subject, labels in found.items()}
 
-    def labels_of(self, subject: str) -> Iterator[tuple[str | None, str]]:
-        """Language and text of every label of a subject."""
-        quad = quads_of([(subject, LABEL_PREDICATE, LABEL_PREDICATE)])[0]
-        for found in self.store.quads_for_pattern(quad.subject, quad.predicate, None, self.rdf.DefaultGraph()):
-            if isinstance(found.object, self.rdf.Literal):
-                yield found.object.language, found.object.value
+    def has_labels(self) -> bool:
+        """Whether any subject has a label."""
+        return bool(self._ask("has_labels"))
 
     def bulk_load(self, path: Path) -> None:
-        """Take in an N-Triples file that is known to be valid: all of it or nothing."""
-        self.store.bulk_load(path=str(path), format=self.rdf.RdfFormat.N_TRIPLES, lenient=True)
+        """Take in an N-Quads file that is known to be valid: all of it or nothing."""
+        with self._counted_change():
+            self._ask("bulk_load", str(path))
 
-    def dump(self, target: Path | BinaryIO, rdf_format: Any, graph: Any = None) -> None:
-        """Write one graph, the default one if none is named, in an RDF format."""
+    def dump(
+        self, target: Path | BinaryIO, rdf_format: Any, graph: str | None = None, *, everything: bool = False
+    ) -> None:
+        """Write one graph, the default one if none is named, or everything, in an RDF format."""
         output = target if hasattr(target, "write") else str(target)
-        self.store.dump(output, rdf_format, from_graph=graph or self.rdf.DefaultGraph())
+        try:
+            self._ask("dump", output, rdf_format.media_type, graph, everything=everything)
+        except RuntimeError as error:
+            raise explained(error, self.path, "could not be read") from error
+
+    def size(self) -> int:
+        """How many statements all graphs of the user have."""
+        return int(self._ask("size"))
+
+    def backup(self, target: Path) -> None:
+        """Write a copy of what is committed into a new folder; files that do not change are hard links."""
+        self._ask("backup", str(target))
 
     def flush(self) -> None:
         """Make everything survive the death of the machine."""
-        self.store.flush()
+        self._ask("flush")
 
 
-def _text(statements: Sequence[Statement]) -> str:
-    return " .\n".join(" ".join(statement) for statement in statements)
+def _lines(statements: Sequence[Statement]) -> bytes:
+    return "".join(f"{' '.join(statement)} .\n" for statement in statements).encode()
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """What the store cannot read is no statement."""
+    try:
+        yield
+    except SyntaxError as error:
+        raise GraphError(f"this is no statement: {one_line(error)}") from None

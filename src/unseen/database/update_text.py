@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unseen.database.guard import unclear_comparison
-from unseen.database.reserved import ANYTHING, RESERVED, TOUCHED
+from unseen.database.reserved import ANYTHING, RESERVED, STATE, TOUCHED
 from unseen.errors import QueryRefused
 from unseen.logic.sparql.words import Token, tokens_of
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ANYTHING_CHANGED = f"INSERT DATA {{ GRAPH <{TOUCHED}> {{ <{ANYTHING}> <{ANYTHING}> <{ANYTHING}> }} }}"
 """The operation that says: whatever the update did, look at everything again."""
+_STATE_HIDDEN = f"DROP SILENT GRAPH <{STATE}>"
+"""The operation that hides our numbers from the rest of the update, after which they are written again."""
 _ALWAYS_FAILS = f"DROP GRAPH <{RESERVED}nothing> ; "
 _MANAGEMENT = ("CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY")
 _FOLLOWED = re.compile(
@@ -43,7 +45,10 @@ _SIGNS_IN_TEMPLATES = set(".,;^+-")
 
 @dataclass(frozen=True)
 class TracedUpdate:
-    """An update that traces itself; `names_graphs` says whether it may change other graphs than the default one."""
+    """An update that traces itself; `names_graphs` says whether it may change other graphs than the default one.
+
+    The text ends with an operation, so that others can follow after a semicolon.
+    """
 
     text: str
     names_graphs: bool
@@ -56,14 +61,19 @@ def traced(text: str, using: Sequence[str] = (), tokens: list[Token] | None = No
     is_clear = unclear_comparison(tokens) is None and not _has_variable_graph(tokens)
     if not is_clear or not all(_Operation(text, part).is_traceable for part in operations):
         return untraced(text, using)
+    if not operations:
+        return TracedUpdate("INSERT DATA {}", names_graphs=False)
     pairs = [(part, _Operation(text, part).rewritten(using)) for part in operations]
-    return TracedUpdate(_assembled(text, pairs), _names_graphs(tokens))
+    end = operations[-1][-1].position + len(operations[-1][-1].text)
+    return TracedUpdate(_assembled(text[:end], pairs), _names_graphs(tokens))
 
 
 def untraced(text: str, using: Sequence[str] = ()) -> TracedUpdate:
     """The update, and after it the note that anything may have changed."""
     tokens = list(tokens_of(text))
-    pairs = [(part, _Operation(text, part).with_using(using)) for part in _operations(tokens)] if using else []
+    pairs = [(part, _Operation(text, part).with_using(using)) for part in _operations(tokens)]
+    if pairs and "GRAPH" in text.upper():  # a variable graph may be any, but not ours
+        pairs[0] = (pairs[0][0], f"{_STATE_HIDDEN} ;\n{pairs[0][1]}")
     whole = _assembled(text, pairs)
     between = "\n" if not tokens or tokens[-1].text == ";" else "\n;\n"
     return TracedUpdate(f"{whole}{between}{ANYTHING_CHANGED}", names_graphs=True)

@@ -112,7 +112,7 @@ def evaluate(
         links=results.get(LINKS, {}).get(LINKS),
         training_queries=_with_changed(results, split),
         ratio=_ratio(dataset),
-        candidates=len(dataset.candidates(split)),
+        candidates=_num_candidates(dataset, split, options),
         seed=options.seed,
         limit=options.limit,
     )
@@ -278,6 +278,11 @@ def as_matrix(scores: Any, num_queries: int, num_entities: int) -> NDArray[np.fl
     scores = scores.detach().cpu()
     matrix: NDArray[np.floating[Any]] = (scores if scores.dtype.itemsize >= 4 else scores.float()).numpy()
     return matrix
+
+
+def _num_candidates(dataset: Dataset, split: str, options: Options) -> int:
+    """How many entities are ranked; links alone rank those of the complete graph too."""
+    return len(dataset.complete(split).connected_entities if options.types == () else dataset.candidates(split))
 
 
 def _ratio(dataset: Dataset) -> float | None:

@@ -82,9 +82,10 @@ class LinkCollector:
             means.add(metrics_of(getattr(batch.ranks, kind)), len(batch.table))
 
     def fields(self) -> dict[str, Any]:
-        """`metrics`, `directions` and `by_rank`."""
+        """`metrics`, `triples`, `directions` and `by_rank`."""
         return {
             "metrics": self.headline.result(),
+            "triples": self.directions["tails"].answers,
             "directions": {name: means.result() for name, means in self.directions.items()},
             "by_rank": {kind: means.result() for kind, means in self.kinds.items()},
         }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unseen.errors import EvaluationError
-from unseen.evaluation.report_rows import paper_rows, ratio_of, rows_of
+from unseen.evaluation.report_rows import published_rows, ratio_of, rows_of
 from unseen.evaluation.report_tables import Table, all_tables, long_csv
 from unseen.evaluation.results import METRICS, Result
 
@@ -22,11 +22,13 @@ PAPER_METRICS = ("hits_at_3", "hits_at_10")
 
 def read_result(path: str | Path) -> Result:
     """The result in a JSON file; anything else is an error that names the file."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise EvaluationError(f"{path}: is not a regular file")
     try:
         value = json.loads(Path(path).read_text("utf-8"))
     except OSError as error:
         raise EvaluationError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise EvaluationError(f"{path}: this is not JSON") from None
     return Result.from_json(value, str(path))
 
@@ -36,17 +38,17 @@ def write_report(
     folder: str | Path,
     *,
     metrics: Sequence[str] = PAPER_METRICS,
-    paper: bool = False,
+    beside: Path | None = None,
     figures: bool = True,
 ) -> list[Path]:
     """Write tables and figures of all results into a folder; the files written, `report.md` first.
 
-    `paper` puts the published numbers of the same ratios beside the measured ones.
+    `beside` is a CSV file of published numbers; those of the measured ratios are shown too (`published_rows`).
     """
     _check(results, metrics)
     rows = [row for result in results for row in rows_of(result)]
-    if paper:
-        rows += _matching(paper_rows(), results)
+    if beside is not None:
+        rows += _matching(published_rows(beside), results)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     tables = all_tables(rows, results, metrics)

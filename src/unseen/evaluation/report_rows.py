@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from unseen.benchmark.split import NAMED_SHARES
+from unseen.errors import EvaluationError
 from unseen.evaluation.results import EPFO, METRICS, NEGATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from unseen.evaluation.results import Result, TypeResult
 
 TYPES = (*EPFO, *NEGATION)
+PUBLISHED_COLUMNS = ("method", "ratio", "queries", "graph", "metric")
 MEASURED = (*METRICS, "roc_auc", "mape", "spearman", "ece")
 METHOD_NAMES = {
     "edge-type": "Edge-type heuristic",
@@ -88,10 +90,17 @@ def rows_of(result: Result) -> Iterator[Row]:
         yield from _group_rows(result, "training", graph, types)
 
 
-def paper_rows() -> list[Row]:
-    """The result tables of the paper (appendix tables of test and of training queries, ROC AUC, BetaE)."""
-    text = (resources.files("unseen.evaluation") / "paper_results.csv").read_text("utf-8")
-    return [_paper_row(record) for record in csv.DictReader(text.splitlines())]
+def published_rows(path: Path) -> list[Row]:
+    """Published numbers from a CSV file: method, ratio, queries, graph, metric, then a percentage for each type."""
+    try:
+        return [_published_row(record) for record in csv.DictReader(path.read_text("utf-8").splitlines())]
+    except OSError as error:
+        raise EvaluationError(f"{path}: cannot be read: {error.strerror}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvaluationError(
+            f"{path}: is not a table of published numbers ({error}); its columns are {', '.join(PUBLISHED_COLUMNS)} "
+            "and the types of queries"
+        ) from None
 
 
 def ratio_of(result: Result) -> float | None:
@@ -131,9 +140,9 @@ def _group_rows(result: Result, queries: str, graph: str, types: Mapping[str, Ty
             yield Row(method_name(result.method), result.dataset, ratio_of(result), queries, graph, metric, values)
 
 
-def _paper_row(record: dict[str, str]) -> Row:
+def _published_row(record: dict[str, str]) -> Row:
     training = record["queries"] == "training"
     graph = "test_all" if training and record["graph"] == "test" else record["graph"]
-    values = {name: float(record[name]) for name in TYPES if record[name]}
+    values = {name: float(record[name]) for name in TYPES if record.get(name)}
     place = (f"FB15k-237 {record['ratio']}", float(record["ratio"]))
     return Row(record["method"], *place, record["queries"], graph, record["metric"], values, from_paper=True)

@@ -164,10 +164,11 @@ def _links(results: Sequence[Result]) -> Table:
     lines = []
     for result in results:
         found = {} if result.links is None else {"both": result.links.metrics, **result.links.directions}
+        triples = 0 if result.links is None else result.links.triples
         for asked, one in found.items():
             numbers = (_number(100 * getattr(one, metric)) for metric in METRICS)
-            lines.append((*_about(result, asked), f"{one.answers}", *numbers))
-    header = ("Ratio", "Method", "Asked for", "Triples", *(METRIC_NAMES[metric] for metric in METRICS))
+            lines.append((*_about(result, asked), f"{triples}", f"{one.answers}", *numbers))
+    header = ("Ratio", "Method", "Asked for", "Triples", "Ranks", *(METRIC_NAMES[metric] for metric in METRICS))
     return Table("links", "Hidden triples from both ends, means over triples (%).", header, tuple(lines), 3)
 
 

@@ -8,7 +8,8 @@
                   "strata": {"1": {...}}, "half_links": {"both": {...}, ...},
                   "answer_count": {...}, "calibration": {...}}},
  "avg_p": {"types": ["1p", ...], "mrr": ..., ...}, "avg_n": {...},
- "links": {"queries": ..., "answers": ..., "mrr": ..., "directions": {"tails": {...}, "heads": {...}}, "by_rank": ...},
+ "links": {"triples": ..., "queries": ..., "answers": ..., "mrr": ...,
+           "directions": {"tails": {...}, "heads": {...}}, "by_rank": ...},
  "training_queries": {"train": {"types": {...}, "avg_p": {...}, "avg_n": {...}}, "test": {...}, "test_all": {...}}}
 ```
 
@@ -31,6 +32,8 @@ NEGATION = ("2in", "3in", "inp", "pin", "pni")
 """The five types with negation, in the paper's order; their mean is avg_n."""
 HITS = (1, 3, 10, 100)
 METRICS = ("mrr", *(f"hits_at_{k}" for k in HITS))
+
+LARGEST_NUMBER = 1e18
 
 Json = dict[str, Any]
 
@@ -97,6 +100,8 @@ class TypeResult:
     """For 1p: by whether (head, relation, *) and (*, relation, tail) occur in the observed graph."""
     directions: dict[str, RankMetrics] = field(default_factory=dict)
     """Of links: by the end that is asked for, tails or heads."""
+    triples: int = 0
+    """Of links: how many triples were asked for; `answers` counts ranks, one for each end, `queries` questions."""
     by_change: dict[str, RankMetrics] = field(default_factory=dict)
     """For training queries on a larger graph: by whether their answers differ there."""
     answer_count: AnswerCount | None = None
@@ -119,14 +124,17 @@ class TypeResult:
     @classmethod
     def from_json(cls, value: Json) -> TypeResult:
         """The result of `to_json`."""
-        parts: Json = {key: value[key] for key in ("roc_auc", "roc_auc_queries") if key in value}
+        plain = ("roc_auc", "roc_auc_queries", "triples")
+        parts: Json = {key: _number_or_none(value[key], key) for key in plain if key in value}
         for key in ("by_rank", "strata", "half_links", "directions", "by_change"):
             parts[key] = {name: _rank_metrics(metrics) for name, metrics in value.get(key, {}).items()}
+        if "tails" in parts["directions"]:
+            parts.setdefault("triples", parts["directions"]["tails"].answers)
         if "answer_count" in value:
-            parts["answer_count"] = AnswerCount(**value["answer_count"])
+            counted = {key: _number_or_none(number, key) for key, number in value["answer_count"].items()}
+            parts["answer_count"] = AnswerCount(**counted)
         if "calibration" in value:
-            numbers: Json = {key: tuple(n) if isinstance(n, list) else n for key, n in value["calibration"].items()}
-            parts["calibration"] = Calibration(**numbers)
+            parts["calibration"] = _calibration(value["calibration"])
         return cls(_rank_metrics(value), **parts)
 
 
@@ -171,7 +179,7 @@ class Result:
             training = {graph: _types(group) for graph, group in value.get("training_queries", {}).items()}
             links = TypeResult.from_json(value["links"]) if "links" in value else None
             known = {f.name for f in fields(cls)} - {"types", "training_queries", "links"}
-            simple = {name: value[name] for name in known if name in value}
+            simple = {name: _checked(name, value[name]) for name in known if name in value}
             return cls(types=_types(value), training_queries=training, links=links, **simple)
         except (TypeError, KeyError, AttributeError, ValueError) as error:
             raise EvaluationError(f"{source}: this is not a result of `unseen evaluate`: {error!r}") from error
@@ -202,4 +210,38 @@ def _types(group: Json) -> dict[str, TypeResult]:
 
 
 def _rank_metrics(value: Json) -> RankMetrics:
-    return RankMetrics(**{f.name: value[f.name] for f in fields(RankMetrics)})
+    return RankMetrics(**{f.name: _number(value[f.name], f.name) for f in fields(RankMetrics)})
+
+
+def _number(value: Any, name: str) -> Any:
+    """The same value, which must be a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LARGEST_NUMBER:
+        raise ValueError(f"{name} is {value!r:.60}, not a number")
+    return value
+
+
+def _number_or_none(value: Any, name: str) -> Any:
+    return None if value is None else _number(value, name)
+
+
+def _checked(key: str, value: Any) -> Any:
+    """A plain value of a result, in the type that its name asks for."""
+    if key in ("method", "dataset", "split"):
+        if not isinstance(value, str):
+            raise ValueError(f"{key} is {value!r:.60}, not a text")
+        return value
+    if key == "provenance":
+        return dict(value)
+    return _number(value, key) if key == "seed" else _number_or_none(value, key)
+
+
+def _calibration(value: Json) -> Calibration:
+    """Calibration out of JSON: numbers, and as many of them in each column."""
+    numbers: Json = {
+        key: tuple(_number(n, key) for n in part) if isinstance(part, list) else _number_or_none(part, key)
+        for key, part in value.items()
+    }
+    found = Calibration(**numbers)
+    if not len(found.counts) == len(found.probability) == len(found.frequency):
+        raise ValueError("the columns of its calibration differ in length")
+    return found

@@ -53,12 +53,21 @@ def is_iri(name: str) -> bool:
 
 def iri_of(key: str) -> str:
     """The IRI of a key: itself, or its form in the namespace of plain names where RDF could not hold it as it is."""
-    is_fit = is_iri(key) and not key.startswith(PLAIN_NAMESPACE) and _NEVER_IN_AN_IRI.search(key) is None
+    is_fit = is_iri(key) and _NEVER_IN_AN_IRI.search(key) is None and _plain_name(key) is None
     return key if is_fit else PLAIN_NAMESPACE + quote(key, safe="")
 
 
 def key_of(iri: str) -> str:
-    """The key of an IRI: `iri_of` backwards."""
+    """The key of an IRI: `iri_of` backwards, so that no two IRIs share a key.
+
+    `<urn:unseen:Bb>` is the name `Bb`; `<urn:unseen:%42b>` is another IRI, and its own key.
+    """
+    plain = _plain_name(iri)
+    return iri if plain is None else plain
+
+
+def name_in_question(iri: str) -> str:
+    """The name that an IRI of a question stands for: plain names may be spelled with or without escapes."""
     plain = iri.removeprefix(PLAIN_NAMESPACE)
     if plain == iri or not plain:
         return iri
@@ -66,6 +75,29 @@ def key_of(iri: str) -> str:
         return unquote(plain, errors="strict")
     except UnicodeDecodeError:
         return iri
+
+
+def _plain_name(iri: str) -> str | None:
+    """The key whose IRI in the namespace of plain names this is; None if `iri_of` makes it of no other key."""
+    key, outer = None, iri
+    while outer.startswith(PLAIN_NAMESPACE):
+        inner = _unquoted(outer.removeprefix(PLAIN_NAMESPACE))
+        if inner is None:
+            return None
+        key = inner if key is None else key
+        if not is_iri(inner) or _NEVER_IN_AN_IRI.search(inner) is not None:
+            return key
+        outer = inner
+    return None
+
+
+def _unquoted(text: str) -> str | None:
+    """The text that is written so when all but letters, digits and `_.-~` are escaped; None if there is none."""
+    try:
+        plain = unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return None
+    return plain if plain and quote(plain, safe="") == text else None
 
 
 class Prefixes:

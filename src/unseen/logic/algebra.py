@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100
 """Deepest nesting accepted; every walk over a query may therefore be recursive."""
+MAX_SIZE = 1 << 17
+"""Most nodes of a query, shared ones counted wherever they stand, as every walk meets them there."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +36,25 @@ class Query:
     """Any expression; use one of the five node types."""
 
     depth: int = field(init=False, repr=False, compare=False, default=1)
+    size: int = field(init=False, repr=False, compare=False, default=1)
+    """Nodes that a walk meets: a sub-query that stands in two places counts twice."""
 
     @property
     def children(self) -> tuple[Query, ...]:
         """The direct sub-queries, left to right."""
         return ()
 
-    def _set_depth(self) -> None:
+    def _set_depth_and_size(self) -> None:
         depth = 1 + max((child.depth for child in self.children), default=0)
         if depth > MAX_DEPTH:
             raise QueryRefused(f"it is nested deeper than {MAX_DEPTH} levels")
+        size = 1 + sum(child.size for child in self.children)
+        if size > MAX_SIZE:
+            raise QueryRefused(
+                f"it has more than {MAX_SIZE:,} parts, each alternative on the way to a variable counted"
+            )
         object.__setattr__(self, "depth", depth)
+        object.__setattr__(self, "size", size)
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,7 @@ class Project(Query):
     variable: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._set_depth()
+        self._set_depth_and_size()
 
     @property
     def children(self) -> tuple[Query, ...]:
@@ -89,7 +99,7 @@ class And(Query):
 
     def __post_init__(self) -> None:
         _require_parts(self.parts)
-        self._set_depth()
+        self._set_depth_and_size()
 
     @property
     def children(self) -> tuple[Query, ...]:
@@ -108,7 +118,7 @@ class Or(Query):
 
     def __post_init__(self) -> None:
         _require_parts(self.parts)
-        self._set_depth()
+        self._set_depth_and_size()
 
     @property
     def children(self) -> tuple[Query, ...]:
@@ -126,7 +136,7 @@ class Not(Query):
     part: Query
 
     def __post_init__(self) -> None:
-        self._set_depth()
+        self._set_depth_and_size()
 
     @property
     def children(self) -> tuple[Query, ...]:

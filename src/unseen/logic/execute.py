@@ -7,6 +7,7 @@ equal sub-queries are computed once. A mixed batch of the fourteen shapes needs 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -19,7 +20,8 @@ from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.fuzzy import PRODUCT, Logic
 from unseen.logic.protocols import Projector
-from unseen.logic.traverse import step
+from unseen.logic.stopping import check_stop
+from unseen.logic.traverse import Traversal, step
 
 
 class Execution:
@@ -28,6 +30,11 @@ class Execution:
     def __init__(self, graph: KnowledgeGraph, logic: Logic, device: torch.device | str | None = None) -> None:
         self.graph, self.logic, self.device = graph, logic, device
         self._sets: dict[Query, Tensor] = {}
+
+    @cached_property
+    def traversal(self) -> Traversal:
+        """What the graph itself says about the batch: one traversal for all who ask."""
+        return Traversal(self.graph)
 
     def memberships(self, query: Query) -> Float[Tensor, " entity"]:
         """The fuzzy set of a query or sub-query of the batch."""
@@ -113,6 +120,7 @@ def execute(
     """Run queries (with ids) on a graph: one `project` call per level of projections."""
     execution = Execution(graph, logic, device)
     for level in projection_levels(queries):
+        check_stop()
         execution.run_level(projector, level)
     return execution
 

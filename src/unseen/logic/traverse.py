@@ -15,6 +15,7 @@ import numpy as np
 from unseen.errors import QueryRefused
 from unseen.graph.vocabulary import inverse_relation, is_inverse, undirected_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.stopping import check_stop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,6 +49,7 @@ class Traversal:
         """Sorted ids of the members of a query's set."""
         found = self._sets.get(query)
         if found is None:
+            check_stop()
             found = self._sets[query] = self._evaluate(query)
         return found
 

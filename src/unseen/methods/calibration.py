@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -31,6 +32,7 @@ from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution
 from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
+from unseen.logic.traverse import Traversal
 from unseen.methods.logistic import fit_logistic, sigmoid
 from unseen.methods.query_calibration import VERSION, QueryCalibration
 from unseen.methods.query_groups import group_distance, group_of, type_like
@@ -80,7 +82,7 @@ class Calibration:
 
     def probabilities(
         self,
-        graph: KnowledgeGraph,  # noqa: ARG002 - a curve looks at nothing but memberships
+        traversal: Traversal,  # noqa: ARG002 - a curve looks at nothing but memberships
         query: Query,
         memberships: Float[Tensor, " entity"],
     ) -> Float[Tensor, " entity"]:
@@ -96,8 +98,8 @@ class Calibration:
     def from_json(cls, value: Mapping[str, Any]) -> Calibration:
         """The calibration of `to_json`; anything else is an error."""
         try:
-            return cls(_curves(value["groups"]), value.get("about", {}), _curves(value.get("types", {})))
-        except (KeyError, TypeError, AttributeError) as error:
+            return cls(_groups(value["groups"]), value.get("about", {}), _curves(value.get("types", {})))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise EvaluationError(f"this is not a calibration: {error!r}") from None
 
 
@@ -110,9 +112,31 @@ def _plain(curves: Mapping[str, Curve]) -> dict[str, Any]:
 
 def _curves(value: Mapping[str, Any]) -> dict[str, Curve]:
     return {
-        name: Curve(curve["kind"], tuple(curve["logits"]), tuple(curve["probabilities"]))
+        name: _checked(
+            Curve(str(curve["kind"]), tuple(map(float, curve["logits"])), tuple(map(float, curve["probabilities"])))
+        )
         for name, curve in value.items()
     }
+
+
+def _groups(value: Mapping[str, Any]) -> dict[str, Curve]:
+    """The curves of groups, of which there must be one."""
+    curves = _curves(value)
+    if not curves:
+        raise ValueError("it has no curve")
+    for name in curves:
+        group_distance(name, "p1")
+    return curves
+
+
+def _checked(curve: Curve) -> Curve:
+    """The same curve, which must rise from knot to knot and give probabilities."""
+    rises = all(left <= right for left, right in pairwise(curve.logits))
+    if len(curve.logits) < 2 or len(curve.logits) != len(curve.probabilities) or not rises:
+        raise ValueError("a curve needs two or more rising knots, each with a probability")
+    if not all(0 <= probability <= 1 for probability in curve.probabilities):
+        raise ValueError("a probability of a curve is not between 0 and 1")
+    return curve
 
 
 @runtime_checkable
@@ -120,9 +144,9 @@ class Probabilities(Protocol):
     """Whatever makes probabilities of the memberships of a query's answers, and leaves their order as it is."""
 
     def probabilities(
-        self, graph: KnowledgeGraph, query: Query, memberships: Float[Tensor, " entity"]
+        self, traversal: Traversal, query: Query, memberships: Float[Tensor, " entity"]
     ) -> Float[Tensor, " entity"]:
-        """The probability of each entity of the graph."""
+        """The probability of each entity of the traversed graph."""
         ...
 
 
@@ -185,7 +209,7 @@ class CalibratedExecution(Execution):
         if found is None:
             found = self._execution.memberships(query)
             if query in self._answers:
-                found = self._calibration.probabilities(self.graph, query, found)
+                found = self._calibration.probabilities(self.traversal, query, found)
             self._sets[query] = found
         return found
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.protocols import Answerer, Projector
+from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
 
 CEILING = 0.9
@@ -88,6 +89,7 @@ def by_relation(
     reached = torch.zeros_like(sets)
     for relation, places in rows.items():
         for start in range(0, len(places), most):
+            check_stop()
             part = torch.tensor(places[start : start + most], device=sets.device)
             reached.index_copy_(0, part, project(graph, sets.index_select(0, part), relation))
     return reached

@@ -14,11 +14,12 @@ intersection, union. So the order of entities stays, any tree-shaped query has a
 numbers to fit. Whoever asks expects an answer, so where none is known one is likely to be missing. A known answer is
 certain, unless something is excluded: then p = sigmoid(a' logit(m) + e').
 
-Cost: a few passes over the entities, and the traversal that finds what is known.
+Cost: a few passes over the entities; what is known comes from the traversal of the whole batch.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -30,7 +31,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from unseen.errors import EvaluationError
-from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import And, Not, Or, Project, Query
 from unseen.logic.traverse import Traversal
 from unseen.methods.known_facts import CEILING
@@ -86,10 +86,10 @@ class QueryCalibration:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def probabilities(
-        self, graph: KnowledgeGraph, query: Query, memberships: Float[Tensor, " entity"]
+        self, traversal: Traversal, query: Query, memberships: Float[Tensor, " entity"]
     ) -> Float[Tensor, " entity"]:
-        """The probability of each entity of the graph; those that no edge touches stand among the others."""
-        is_known, is_rival = answer_masks(graph, query, memberships.device)
+        """The probability of each entity of the traversed graph; those that no edge touches stand among the others."""
+        is_known, is_rival = answer_masks(traversal, query, memberships.device)
         x = scaled_logits(memberships, ceiling_of(query, self.ceiling))
         features = query_features(query, int(is_known.sum()), x[is_rival])
         above = others_above(x, x[is_rival])
@@ -121,8 +121,11 @@ class QueryCalibration:
         """The calibration of `to_json`; anything else is an error."""
         try:
             terms = {name: Terms(_checked(value[name], parts)) for name, parts in TERMS.items()}
-            return cls(**terms, ceiling=float(value["ceiling"]), about=value.get("about", {}))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            ceiling = float(value["ceiling"])
+            if not 0 < ceiling <= 1:
+                raise ValueError(f"its ceiling is {ceiling}, not above 0 and at most 1")
+            return cls(**terms, ceiling=ceiling, about=value.get("about", {}))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise EvaluationError(f"this is not a calibration: {error!r}") from None
 
 
@@ -173,12 +176,13 @@ def ceiling_of(query: Query, ceiling: float) -> float:
 
 
 def answer_masks(
-    graph: KnowledgeGraph, query: Query, device: torch.device
+    traversal: Traversal, query: Query, device: torch.device
 ) -> tuple[Bool[Tensor, " entity"], Bool[Tensor, " entity"]]:
     """Which entities are known to be answers, and which others have an edge and so could be."""
+    graph = traversal.graph
     is_known, is_rival = np.zeros(graph.num_entities, bool), np.zeros(graph.num_entities, bool)
     is_rival[graph.connected_entities] = True
-    is_known[Traversal(graph).members(query)] = True
+    is_known[traversal.members(query)] = True
     return torch.from_numpy(is_known).to(device), torch.from_numpy(is_rival & ~is_known).to(device)
 
 
@@ -188,4 +192,9 @@ def _checked(parts: Mapping[str, Mapping[str, float]], known: Mapping[str, tuple
         unknown = [feature for feature in weights if feature not in known[name]]
         if unknown:
             raise ValueError(f"{name} has an unknown feature {unknown[0]}")
-    return {name: {feature: float(weight) for feature, weight in weights.items()} for name, weights in parts.items()}
+    found: dict[str, Weights] = {
+        name: {feature: float(weight) for feature, weight in weights.items()} for name, weights in parts.items()
+    }
+    if not all(math.isfinite(weight) for weights in found.values() for weight in weights.values()):
+        raise ValueError("a weight is not a finite number")
+    return found

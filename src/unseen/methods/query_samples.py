@@ -15,6 +15,7 @@ from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
+from unseen.logic.traverse import Traversal
 from unseen.methods.query_calibration import answer_masks, ceiling_of, query_features, scaled_logits
 from unseen.methods.query_loss import logit
 from unseen.methods.soft_rank import above_points, grid, spread
@@ -64,7 +65,7 @@ class QuerySample:
         ceiling: float,
     ) -> QuerySample:
         """What memberships on an incomplete graph say, beside what is true."""
-        is_known, is_rival = answer_masks(graph, query, memberships.device)
+        is_known, is_rival = answer_masks(Traversal(graph), query, memberships.device)
         x, z = scaled_logits(memberships, ceiling_of(query, ceiling)), logit(memberships.double())
         features = query_features(query, int(is_known.sum()), x[is_rival])
         return cls(features, _counted(x[is_rival], is_true[is_rival]), _counted(z[is_known], is_true[is_known]))

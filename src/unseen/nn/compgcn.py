@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from unseen.logic.stopping import check_stop
 from unseen.nn.dropout import dropout
 from unseen.nn.kernels import EdgeViews, relational_aggregate
 from unseen.nn.scorers import complex_product
@@ -123,5 +124,6 @@ class CompGCN(nn.Module):
     ) -> tuple[Float[Tensor, "node dim"], Float[Tensor, "relation dim"]]:
         """The last states of nodes and relations."""
         for layer in self.layers:
+            check_stop()
             nodes, relations = layer(edges, nodes, relations, masks, generator)
         return nodes, relations

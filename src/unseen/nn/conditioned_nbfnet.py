@@ -19,6 +19,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from unseen.logic.stopping import check_stop
 from unseen.nn.kernels import EdgeViews
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.nbfnet import Readout
@@ -73,6 +74,7 @@ class ConditionedNBFNet(nn.Module):
         scales = node_scales(edges, edge_mask, boundary.dtype)
         state = boundary
         for layer, vectors in zip(self.layers, readings[1:], strict=True):
+            check_stop()
             relation = vectors.index_select(1, columns) if shared else vectors
             state = layer(edges, state, relation, boundary, scales, edge_mask)
         logits: Tensor = self.readout(state, query)

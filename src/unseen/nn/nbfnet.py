@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from unseen.logic.stopping import check_stop
 from unseen.nn.kernels import EdgeViews, cpu_layer
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.relational_conv import RelationalConv, node_scales
@@ -57,6 +58,7 @@ class NBFNet(nn.Module):
         scales = node_scales(edges, edge_mask, boundary.dtype)
         state = boundary
         for layer, relation_map in zip(self.layers, self.relation_maps, strict=True):
+            check_stop()
             relation = self._relation_vectors(relation_map, query)
             state = layer(edges, state, relation, boundary, scales, edge_mask)
         logits: Tensor = self.readout(state, query)

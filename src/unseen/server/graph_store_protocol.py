@@ -2,65 +2,71 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from unseen.database import graph_store
 from unseen.database.formats import GRAPHS, READABLE_GRAPHS
 from unseen.database.reserved import refuse_reserved
-from unseen.errors import DatabaseError
 from unseen.graph.prefixes import is_iri
 from unseen.server import openapi
 from unseen.server.problems import Problem, bad_request
-from unseen.server.requests import Parameters, body_of, require_type
-from unseen.server.sparql_protocol import BoundedOutput, acceptable
+from unseen.server.requests import body_of, parameters_of, require_type
+from unseen.server.route_table import Route
+from unseen.server.sparql_protocol import acceptable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+    from unseen.database import Database
+    from unseen.database.graph_store import Lines
     from unseen.server.service import Service
+
+    Change = Callable[[Database, str | None, Lines], None]
 
 _NEVER_IN_AN_IRI = set('<>"{}|^`\\') | set(map(chr, range(0x21)))
 
 
-def routes(service: Service) -> APIRouter:
+def routes(service: Service) -> list[Route]:
     """The routes of the protocol."""
-    router = APIRouter()
 
-    @router.get("/store", **openapi.STORE_GET)
-    @router.head("/store", include_in_schema=False)
     async def get(request: Request) -> Response:
         """Read a graph."""
-        graph = _graph_of(request)
+        graph = await _graph_of(service, request)
         media_type = acceptable(request.headers.get("accept", ""), list(GRAPHS))
-        return Response(await service.read(partial(_written, service, graph, media_type)), media_type=media_type)
+        return await service.exact.graph(request, graph, media_type)
 
-    @router.put("/store", **openapi.STORE_PUT)
     async def put(request: Request) -> Response:
         """Replace a graph by the statements of the body."""
-        graph = _graph_of(request)
-        return await _changed(service, request, graph, partial(_replaced, service, graph))
+        graph = await _graph_of(service, request)
+        return await _changed(service, request, graph, graph_store.replace)
 
-    @router.post("/store", **openapi.STORE_POST)
     async def post(request: Request) -> Response:
         """Add the statements of the body to a graph."""
-        graph = _graph_of(request)
-        return await _changed(service, request, graph, partial(_added, service, graph))
+        graph = await _graph_of(service, request)
+        return await _changed(service, request, graph, graph_store.add)
 
-    @router.delete("/store", **openapi.STORE_DELETE)
     async def delete(request: Request) -> Response:
         """Remove a graph; the default one becomes empty."""
-        graph = _graph_of(request)
+        graph = await _graph_of(service, request)
         await service.write(partial(_deleted, service, graph))
         return Response(status_code=204)
 
-    return router
+    return [
+        Route("GET", "/store", "read", get, openapi.STORE_GET),
+        Route("PUT", "/store", "write", put, openapi.STORE_PUT),
+        Route("POST", "/store", "write", post, openapi.STORE_POST),
+        Route("DELETE", "/store", "write", delete, openapi.STORE_DELETE),
+    ]
 
 
-def _graph_of(request: Request) -> str | None:
+async def _graph_of(service: Service, request: Request) -> str | None:
     """The graph that a request is about; None is the default one."""
-    parameters = Parameters.of_query(request)
+    parameters = await parameters_of(request, service.help)
     graph, is_default = parameters.single("graph"), parameters.single("default") is not None
     if (graph is None) == (not is_default):
         raise bad_request("say which graph: ?default or ?graph=IRI")
@@ -71,42 +77,26 @@ def _graph_of(request: Request) -> str | None:
     return graph
 
 
-async def _changed(service: Service, request: Request, graph: str | None, action: partial[bool]) -> Response:
+async def _changed(service: Service, request: Request, graph: str | None, change: Change) -> Response:
+    """Parse the body in a reader, and have the writer do something with its statements."""
     media_type = require_type(request, list(READABLE_GRAPHS))
-    body = await body_of(request, service.limits.body_bytes)
-    is_new = await service.write(partial(action, body, media_type))
+    lines = await service.exact.lines(await body_of(request, service.limits.body_bytes), media_type)
+    try:
+        is_new = await service.write(partial(_carried_out, service, graph, change, lines))
+    finally:
+        if lines.file is not None:
+            lines.file.unlink(missing_ok=True)
     return Response(status_code=201 if is_new and graph is not None else 204)
 
 
-def _replaced(service: Service, graph: str | None, body: bytes, media_type: str) -> bool:
-    quads = graph_store.parsed(service.database, body, media_type)
+def _carried_out(service: Service, graph: str | None, change: Change, lines: Lines) -> bool:
+    """Whether the graph is new."""
     is_new = not graph_store.exists(service.database, graph)
-    graph_store.replace(service.database, graph, quads)
-    return is_new
-
-
-def _added(service: Service, graph: str | None, body: bytes, media_type: str) -> bool:
-    quads = graph_store.parsed(service.database, body, media_type)
-    is_new = not graph_store.exists(service.database, graph)
-    graph_store.add(service.database, graph, quads)
+    change(service.database, graph, lines)
     return is_new
 
 
 def _deleted(service: Service, graph: str | None) -> None:
-    _require(service, graph)
-    graph_store.delete(service.database, graph)
-
-
-def _written(service: Service, graph: str | None, media_type: str) -> bytes:
-    _require(service, graph)
-    output = BoundedOutput(service.limits.result_bytes, service.limits.seconds, time.monotonic())
-    try:
-        graph_store.write(service.database, graph, media_type, output)
-    except (OSError, Problem):
-        raise output.problem or DatabaseError("the graph could not be written") from None
-    return output.getvalue()
-
-
-def _require(service: Service, graph: str | None) -> None:
     if not graph_store.exists(service.database, graph):
         raise Problem(404, "unknown_graph", f"there is no graph {graph}")
+    graph_store.delete(service.database, graph)

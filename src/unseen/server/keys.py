@@ -2,14 +2,19 @@
 
 A key file has one key a line, `read KEY` or `write KEY`; a write key may read too. Lines that are empty or begin with #
 are passed over. Keys are compared in constant time, all of them, so that the time says nothing about them.
+
+A header is bytes. A key with other than ASCII characters arrives as UTF-8 (curl) or as Latin-1 (browsers, Python); both
+are accepted.
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import re
 import stat
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from unseen.errors import UnseenError
@@ -36,17 +41,35 @@ class Keys:
     def __repr__(self) -> str:
         return f"Keys({len(self.read)} read, {len(self.write)} write)"
 
-    def right_of(self, key: str) -> Right | None:
-        """What a key allows; None if it is not one of them."""
+    def right_of(self, key: bytes) -> Right | None:
+        """What a key, as it came in a header, allows; None if it is not one of them."""
         may_write = _is_among(key, self.write)
         may_read = _is_among(key, self.read)
         return "write" if may_write else "read" if may_read else None
 
 
-def _is_among(key: str, keys: tuple[str, ...]) -> bool:
-    given = key.encode("utf-8", "surrogateescape")
-    equal = [hmac.compare_digest(given, known.encode()) for known in keys]
+def holder_of(key: bytes) -> str:
+    """A name for whoever holds a key, which does not tell the key; both forms of a key have the same."""
+    try:
+        text = key.decode("utf-8")
+    except UnicodeDecodeError:
+        text = key.decode("latin-1")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _is_among(key: bytes, keys: tuple[str, ...]) -> bool:
+    equal = [hmac.compare_digest(key, form) for known in keys for form in _forms(known)]
     return any(equal)
+
+
+@lru_cache(maxsize=1024)
+def _forms(key: str) -> tuple[bytes, bytes]:
+    """How a key may come in a header; one that Latin-1 cannot write comes as UTF-8 alone."""
+    written = key.encode()
+    try:
+        return written, key.encode("latin-1")
+    except UnicodeEncodeError:
+        return written, written
 
 
 def read_keys(path: Path) -> Keys:
@@ -73,6 +96,8 @@ def _parsed(line: str, number: int, path: Path) -> tuple[str, str]:
     match = _LINE.fullmatch(line.strip())
     if match is None:
         raise UnseenError(f"{path}: line {number}: write `read KEY` or `write KEY`")
+    if not match[2].isprintable():
+        raise UnseenError(f"{path}: line {number}: the key has a character that no header can carry")
     if len(match[2]) < SHORTEST_KEY:
         raise UnseenError(f"{path}: line {number}: the key is shorter than {SHORTEST_KEY} characters")
     return match[1], match[2]

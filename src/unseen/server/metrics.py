@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,8 +38,24 @@ class Histogram:
         yield f"{name}_count{braces} {seen}"
 
 
+class Predictions(Protocol):
+    """What the queue of questions counts."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Questions and calls that came to no answer, by why."""
+        ...
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Seconds of the model: estimated and actual."""
+        ...
+
+
 class Metrics:
     """Everything that is counted while a server runs."""
+
+    predictions: Predictions | None = None
 
     def __init__(self) -> None:
         self.requests: defaultdict[tuple[str, str, int], int] = defaultdict(int)
@@ -64,6 +80,18 @@ class Metrics:
             yield from histogram.lines("unseen_request_seconds", f'route="{route}"')
         yield "# TYPE unseen_batch_size histogram"
         yield from self.batches.lines("unseen_batch_size")
+        if self.predictions is not None:
+            yield from self._predicted(self.predictions)
         for name, value in gauges.items():
             yield f"# TYPE unseen_{name} gauge"
             yield f"unseen_{name} {value:g}"
+
+    def _predicted(self, predictions: Predictions) -> Iterator[str]:
+        yield "# TYPE unseen_questions_given_up_total counter"
+        for reason in ("busy", "too_costly", "turned_away", "disconnected", "time_limit"):
+            yield f'unseen_questions_given_up_total{{reason="{reason}"}} {predictions.counts.get(reason, 0)}'
+        yield "# TYPE unseen_model_calls_stopped_total counter"
+        yield f"unseen_model_calls_stopped_total {predictions.counts.get('stopped', 0)}"
+        yield "# TYPE unseen_model_seconds_total counter"
+        for kind, seconds in predictions.seconds.items():
+            yield f'unseen_model_seconds_total{{kind="{kind}"}} {seconds:.6f}'

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import TYPE_CHECKING, Any
 
 from unseen.database.formats import GRAPHS, READABLE_GRAPHS, SOLUTIONS
-from unseen.server.models import (
-    AddedModel,
-    AnswersModel,
-    AskRequest,
-    EntitiesModel,
-    ErrorModel,
-    HealthModel,
-    RelationsModel,
-    RemovedModel,
-    TriplesRequest,
-)
+from unseen.server.schemas import ASK_REQUEST, COMPONENTS, TRIPLES_REQUEST, reference
+from unseen.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unseen.server.route_table import Route
 
 Description = dict[str, Any]
 
@@ -28,9 +25,13 @@ _REASONS = {
     408: "The body took too long to arrive.",
     413: "The request is too large.",
     415: "The body has another type than those allowed.",
+    422: "The question would take longer than the time limit; to send it again does not help.",
     503: "Too many requests are waiting; Retry-After says when to come back.",
     504: "The time limit has passed.",
     507: "The disk is full; nothing was changed.",
+}
+_RETRY_AFTER = {
+    "Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer", "minimum": 1}}
 }
 _READING = (400, 401, 403, 503, 504)
 _WRITING = (400, 401, 403, 408, 413, 415, 503, 507)
@@ -38,8 +39,18 @@ _EXAMPLE = "SELECT ?x WHERE { :France :borders ?x }"
 _PREDICTED = "SELECT ?x ?score ?known WHERE { :France :borders ?x }"
 
 
-def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": ErrorModel, "description": _REASONS[status]} for status in sorted(set(statuses))}
+def _json(name: str, description: str) -> dict[str, Any]:
+    """An answer in JSON, of a schema with a name."""
+    return {"description": description, "content": {"application/json": {"schema": reference(name)}}}
+
+
+def _errors(*statuses: int) -> dict[str, dict[str, Any]]:
+    return {str(status): _error(status) for status in sorted(set(statuses))}
+
+
+def _error(status: int) -> dict[str, Any]:
+    described = _json("Error", _REASONS[status])
+    return described | {"headers": _RETRY_AFTER} if status == 503 else described
 
 
 def _parameter(name: str, description: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -95,83 +106,80 @@ def _graph_body() -> dict[str, Any]:
     return {"required": True, "content": content}
 
 
-_NOTHING = {204: {"description": "Done, and on disk."}}
+_NOTHING = {"204": {"description": "Done, and on disk."}}
 
 QUERY_GET: Description = {
     "tags": ["SPARQL"],
     "summary": "Query, by address",
-    "responses": {200: _results(), **_errors(*_READING, 406)},
-    "openapi_extra": {"parameters": [_QUERY, *_INFER, *_GRAPH_URIS]},
+    "responses": {"200": _results(), **_errors(*_READING, 406, 422)},
+    "parameters": [_QUERY, *_INFER, *_GRAPH_URIS],
 }
 QUERY_POST: Description = {
     "tags": ["SPARQL"],
     "summary": "Query, by body",
-    "responses": {200: _results(), **_errors(*_READING, 406, 408, 413, 415)},
-    "openapi_extra": {"parameters": [*_INFER, *_GRAPH_URIS], "requestBody": _form("query", _PREDICTED)},
+    "responses": {"200": _results(), **_errors(*_READING, 406, 408, 413, 415, 422)},
+    "parameters": [*_INFER, *_GRAPH_URIS],
+    "requestBody": _form("query", _PREDICTED),
 }
 UPDATE: Description = {
     "tags": ["SPARQL"],
     "summary": "Update",
-    "status_code": 204,
     "responses": {**_NOTHING, **_errors(*_WRITING)},
-    "openapi_extra": {"requestBody": _form("update", "INSERT DATA { :Atlantis :borders :France }")},
+    "requestBody": _form("update", "INSERT DATA { :Atlantis :borders :France }"),
 }
 STORE_GET: Description = {
     "tags": ["Graph store"],
     "summary": "Read a graph",
     "responses": {
-        200: {"description": "The graph.", "content": {media_type: {} for media_type in GRAPHS}},
+        "200": {"description": "The graph.", "content": {media_type: {} for media_type in GRAPHS}},
         **_errors(*_READING, 404, 406),
     },
-    "openapi_extra": {"parameters": _GRAPH},
+    "parameters": _GRAPH,
 }
 STORE_PUT: Description = {
     "tags": ["Graph store"],
     "summary": "Replace a graph",
-    "status_code": 204,
-    "responses": {201: {"description": "Made a new graph."}, **_NOTHING, **_errors(*_WRITING)},
-    "openapi_extra": {"parameters": _GRAPH, "requestBody": _graph_body()},
+    "responses": {"201": {"description": "Made a new graph."}, **_NOTHING, **_errors(*_WRITING)},
+    "parameters": _GRAPH,
+    "requestBody": _graph_body(),
 }
 STORE_POST: Description = {**STORE_PUT, "summary": "Add to a graph"}
 STORE_DELETE: Description = {
     "tags": ["Graph store"],
     "summary": "Remove a graph",
-    "status_code": 204,
     "responses": {**_NOTHING, **_errors(400, 401, 403, 404, 503, 507)},
-    "openapi_extra": {"parameters": _GRAPH},
+    "parameters": _GRAPH,
 }
 ASK: Description = {
     "tags": ["Questions"],
     "summary": "Ask a question",
     "responses": {
-        200: {"model": AnswersModel, "description": "The answers."},
-        **_errors(*_READING, 408, 413, 415),
+        "200": _json("Answers", "The answers."),
+        **_errors(*_READING, 408, 413, 415, 422),
     },
-    "openapi_extra": {
-        "requestBody": _json_body(
-            AskRequest.model_json_schema(),
-            {
-                "formula": {"question": "?x : borders(France, x) & !speaks(x, German)", "top": 5, "explain": True},
-                "SPARQL": {"question": _EXAMPLE},
-            },
-        )
-    },
+    "requestBody": _json_body(
+        ASK_REQUEST,
+        {
+            "formula": {"question": "?x : borders(France, x) & !speaks(x, German)", "top": 5, "explain": True},
+            "SPARQL": {"question": _EXAMPLE},
+        },
+    ),
 }
 _TRIPLES_BODY = _json_body(
-    TriplesRequest.model_json_schema(),
+    TRIPLES_REQUEST,
     {"a new country": {"triples": [["Atlantis", "borders", "France"], ["Atlantis", "speaks", "French"]]}},
 )
 TRIPLES_POST: Description = {
     "tags": ["Facts"],
     "summary": "Add triples",
-    "responses": {200: {"model": AddedModel, "description": "Done, and on disk."}, **_errors(*_WRITING)},
-    "openapi_extra": {"requestBody": _TRIPLES_BODY},
+    "responses": {"200": _json("Added", "Done, and on disk."), **_errors(*_WRITING)},
+    "requestBody": _TRIPLES_BODY,
 }
 TRIPLES_DELETE: Description = {
     "tags": ["Facts"],
     "summary": "Remove triples",
-    "responses": {200: {"model": RemovedModel, "description": "Done, and on disk."}, **_errors(*_WRITING)},
-    "openapi_extra": {"requestBody": _TRIPLES_BODY},
+    "responses": {"200": _json("Removed", "Done, and on disk."), **_errors(*_WRITING)},
+    "requestBody": _TRIPLES_BODY,
 }
 _SEARCH = [
     _parameter("search", "A part of the name.", {"type": "string"}, example="fra"),
@@ -180,25 +188,53 @@ _SEARCH = [
 ENTITIES: Description = {
     "tags": ["Names"],
     "summary": "Find entities",
-    "responses": {200: {"model": EntitiesModel, "description": "Entities."}, **_errors(*_READING)},
-    "openapi_extra": {"parameters": _SEARCH},
+    "responses": {"200": _json("Entities", "Entities."), **_errors(*_READING)},
+    "parameters": _SEARCH,
 }
 RELATIONS: Description = {
     "tags": ["Names"],
     "summary": "List relations",
-    "responses": {200: {"model": RelationsModel, "description": "Relations."}, **_errors(*_READING)},
-    "openapi_extra": {"parameters": _SEARCH},
+    "responses": {"200": _json("Relations", "Relations."), **_errors(*_READING)},
+    "parameters": _SEARCH,
 }
 HEALTH: Description = {
     "tags": ["Operation"],
     "summary": "Whether the server is well",
-    "responses": {200: {"model": HealthModel, "description": "It is."}, **_errors(503)},
+    "responses": {"200": _json("Health", "It is."), **_errors(503)},
 }
 METRICS: Description = {
     "tags": ["Operation"],
     "summary": "Numbers for Prometheus",
     "responses": {
-        200: {"description": "Text.", "content": {"text/plain": {"schema": {"type": "string"}}}},
+        "200": {"description": "Text.", "content": {"text/plain": {"schema": {"type": "string"}}}},
         **_errors(401, 403, 503),
     },
 }
+
+
+def document(routes: Iterable[Route], *, has_keys: bool) -> dict[str, Any]:
+    """The description of a server: what `/openapi.json` says."""
+    paths: dict[str, Any] = {}
+    for route in routes:
+        if route.description is not None:
+            paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, has_keys=has_keys)
+    components: dict[str, Any] = {"schemas": COMPONENTS}
+    if has_keys:
+        components["securitySchemes"] = _KEYS
+    about = "A graph that lives: exact SPARQL, predicted answers, facts that count at once."
+    information = {"title": "unseen", "version": __version__, "description": about}
+    return {"openapi": "3.1.0", "info": information, "paths": paths, "components": components}
+
+
+_KEYS = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+
+
+def _operation(route: Route, *, has_keys: bool) -> dict[str, Any]:
+    """What is said of one route: its description, the docstring of its function, and whether it needs a key."""
+    name = f"{route.method.lower()}_{route.path.strip('/').replace('.', '_')}"
+    needed: list[dict[str, list[str]]] = [{"bearer": []}, {"header": []}] if has_keys and route.right != "open" else []
+    security = {"security": needed} if has_keys else {}
+    return {"operationId": name, "description": inspect.getdoc(route.answer), **(route.description or {}), **security}

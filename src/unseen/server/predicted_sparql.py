@@ -10,7 +10,9 @@ clause is answered first and stands in the query as VALUES; answers that are bla
 from __future__ import annotations
 
 import json
+from collections import deque
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from unseen.api import prefixes_of
@@ -21,7 +23,7 @@ from unseen.errors import QueryRefused, QuerySyntaxError
 from unseen.graph.files.oxigraph import pyoxigraph_module
 from unseen.logic.sparql import parse_sparql
 from unseen.logic.sparql.parse import NAMESPACES
-from unseen.logic.sparql.words import Token, tokens_of
+from unseen.logic.sparql.words import MAX_LENGTH, Token, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +46,8 @@ class Clause:
 
 def without_extra_variables(text: str) -> str:
     """The query with blanks in place of `?score` and `?known` among what it selects, unless its pattern uses them."""
+    if len(text) > MAX_LENGTH:
+        raise QueryRefused(f"it is longer than {MAX_LENGTH:,} characters")
     tokens = list(tokens_of(text))
     words = [token.text.upper() if token.kind == "word" else token.text for token in tokens]
     if "SELECT" not in words:
@@ -56,10 +60,17 @@ def without_extra_variables(text: str) -> str:
     if extra and len(extra) == len(selected):
         reason = f"{extra[0].text} comes with an answer: select the answer variable too"
         raise QueryRefused(reason, text=text, position=extra[0].position)
-    for token in extra:
-        end = token.position + len(token.text)
-        text = text[: token.position] + " " * len(token.text) + text[end:]
-    return text
+    blanks = {token.position: " " * len(token.text) for token in extra}
+    return _with_pieces(text, [(place, place + len(blank), blank) for place, blank in blanks.items()])
+
+
+def _with_pieces(text: str, pieces: Sequence[tuple[int, int, str]]) -> str:
+    """The text with other text in place of what is between some starts and ends, which follow each other."""
+    parts, position = [], 0
+    for start, end, replacement in pieces:
+        parts += [text[position:start], replacement]
+        position = end
+    return "".join([*parts, text[position:]])
 
 
 def answer_variable(text: str, graph: KnowledgeGraph) -> str:
@@ -71,31 +82,19 @@ def answer_variable(text: str, graph: KnowledgeGraph) -> str:
 
 
 def clauses_of(text: str) -> list[Clause]:
-    """The SERVICE clauses that ask for predictions."""
-    tokens = list(tokens_of(text))
-    found: dict[int, Clause] = {}
-    for place, token in enumerate(tokens):
-        if token.kind == "word" and token.text.upper() == "SERVICE":
-            clause = _clause(text, tokens, place)
-            if clause is not None:
-                group = _group_of(tokens, place)
-                if group in found:
-                    reason = (
-                        "a group has one SERVICE clause for predictions: two would have to agree on ?score and ?known"
-                    )
-                    raise QueryRefused(reason, text=text, position=clause.start)
-                found[group] = clause
-    clauses = list(found.values())
-    if len(clauses) > MOST_CLAUSES:
-        raise QueryRefused(f"it has more than {MOST_CLAUSES} SERVICE clauses", text=text, position=clauses[-1].start)
-    return clauses
+    """The SERVICE clauses that ask for predictions, in one pass over the text."""
+    finder = _Finder(text)
+    before: tuple[Token, Token, Token] = (_NOTHING, _NOTHING, _NOTHING)
+    for token in tokens_of(text):
+        finder.see(token, before)
+        before = (*before[1:], token)
+    return finder.clauses()
 
 
 def with_values(text: str, clauses: Sequence[Clause], values: Sequence[str]) -> str:
     """The text with VALUES in place of each clause."""
-    for clause, table in sorted(zip(clauses, values, strict=True), key=lambda pair: -pair[0].start):
-        text = text[: clause.start] + table + text[clause.end :]
-    return text
+    placed = sorted(zip(clauses, values, strict=True), key=lambda pair: pair[0].start)
+    return _with_pieces(text, [(clause.start, clause.end, table) for clause, table in placed])
 
 
 def values_of(answers: Answers, variable: str) -> str:
@@ -147,59 +146,93 @@ def _json_term(term: str) -> dict[str, str]:
     return {"type": "literal", "value": literal.value, **language}
 
 
-def _clause(text: str, tokens: list[Token], place: int) -> Clause | None:
-    """The clause that begins with the word SERVICE at a place, if it is one of ours."""
-    after = place + 1
-    if after < len(tokens) and tokens[after].text.upper() == "SILENT":
-        after += 1
-    if after + 1 >= len(tokens) or _iri(tokens, after) != PREDICT_SERVICE or tokens[after + 1].text != "{":
-        return None
-    closing = _closing(text, tokens, after + 1)
-    body = text[tokens[after + 1].position + 1 : tokens[closing].position]
-    first = tokens[after + 2]
-    is_select = first.kind == "word" and first.text.upper() == "SELECT"
-    question = body if is_select else f"SELECT * WHERE {{ {body} }}"
-    declarations = text[: _end_of_declarations(tokens)]
-    return Clause(tokens[place].position, tokens[closing].position + 1, f"{declarations}\n{question}")
+_NOTHING = Token("space", "", 0)
 
 
-def _iri(tokens: list[Token], place: int) -> str:
-    """The IRI that a token stands for, or nothing."""
-    token = tokens[place]
-    if token.kind == "iri":
-        return token.text[1:-1]
-    declared = {
-        name.text[:-1]: iri.text[1:-1]
-        for word, name, iri in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if word.text.upper() == "PREFIX" and name.kind == "name" and iri.kind == "iri"
-    }
-    prefix, colon, local = token.text.partition(":")
-    return (NAMESPACES | declared).get(prefix, "") + local if token.kind == "name" and colon else ""
+@dataclass
+class _Group:
+    """A `{` that is open: where it is, whether it belongs to a clause of ours, whether one stands in it."""
+
+    place: int
+    start: int = 0
+    """Where its clause begins, with the word SERVICE."""
+    opening: int | None = None
+    """The place of the `{`, if it belongs to a clause of ours."""
+    is_select: bool = False
+    has_clause: bool = False
 
 
-def _group_of(tokens: list[Token], place: int) -> int:
-    """Where the innermost group around a place begins."""
-    opened = [-1]
-    for index, token in enumerate(tokens[:place]):
-        if token.kind == "bracket" and token.text == "{":
-            opened.append(index)
-        elif token.kind == "bracket" and token.text == "}" and len(opened) > 1:
-            opened.pop()
-    return opened[-1]
+class _Finder:
+    """Finds clauses while it is shown the tokens of a text, each with the three before it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.prefixes = dict(NAMESPACES)
+        self.open = [_Group(0)]
+        self.found: list[tuple[_Group, int]] = []
+        self.count = 0
+
+    def see(self, token: Token, before: tuple[Token, Token, Token]) -> None:
+        """Take note of one token."""
+        if token.kind == "iri" and before[1].text.upper() == "PREFIX" and before[2].kind == "name":
+            self.prefixes[before[2].text[:-1]] = token.text[1:-1]
+        elif token.kind == "bracket" and token.text == "{":
+            self._opened(token, before)
+        elif token.kind == "bracket" and token.text == "}" and len(self.open) > 1:
+            group = self.open.pop()
+            if group.opening is not None:
+                self.found.append((group, token.position))
+        elif before[2].text == "{" and self.open[-1].opening == before[2].position:
+            self.open[-1].is_select = token.kind == "word" and token.text.upper() == "SELECT"
+
+    def _opened(self, token: Token, before: tuple[Token, Token, Token]) -> None:
+        word = before[0] if before[1].text.upper() == "SILENT" else before[1]
+        is_service = word.kind == "word" and word.text.upper() == "SERVICE"
+        group = _Group(token.position)
+        if is_service and self._iri(before[2]) == PREDICT_SERVICE:
+            self._refuse_another(word)
+            group.start, group.opening = word.position, token.position
+        self.open.append(group)
+
+    def _refuse_another(self, word: Token) -> None:
+        """Refuse a clause that is one too many."""
+        if self.open[-1].has_clause:
+            reason = "a group has one SERVICE clause for predictions: two would have to agree on ?score and ?known"
+            raise QueryRefused(reason, text=self.text, position=word.position)
+        self.open[-1].has_clause = True
+        self.count += 1
+        if self.count > MOST_CLAUSES:
+            reason = f"it has more than {MOST_CLAUSES} SERVICE clauses"
+            raise QueryRefused(reason, text=self.text, position=word.position)
+
+    def _iri(self, token: Token) -> str:
+        """The IRI that a token stands for, or nothing."""
+        if token.kind == "iri":
+            return token.text[1:-1]
+        prefix, colon, local = token.text.partition(":")
+        return self.prefixes.get(prefix, "") + local if token.kind == "name" and colon else ""
+
+    def clauses(self) -> list[Clause]:
+        """What was found, in the order of the text."""
+        for group in self.open:
+            if group.opening is not None:
+                raise QuerySyntaxError("this `{` is never closed", text=self.text, position=group.opening)
+        declarations = self.text[: _end_of_declarations(self.text)] if self.found else ""
+        clauses = [self._clause(group, closing, declarations) for group, closing in self.found]
+        return sorted(clauses, key=lambda clause: clause.start)
+
+    def _clause(self, group: _Group, closing: int, declarations: str) -> Clause:
+        body = self.text[(group.opening or 0) + 1 : closing]
+        question = body if group.is_select else f"SELECT * WHERE {{ {body} }}"
+        return Clause(group.start, closing + 1, f"{declarations}\n{question}")
 
 
-def _closing(text: str, tokens: list[Token], opening: int) -> int:
-    depth = 0
-    for place in range(opening, len(tokens)):
-        depth += {"{": 1, "}": -1}.get(tokens[place].text, 0) if tokens[place].kind == "bracket" else 0
-        if depth == 0:
-            return place
-    raise QuerySyntaxError("this `{` is never closed", text=text, position=tokens[opening].position)
-
-
-def _end_of_declarations(tokens: list[Token]) -> int:
+def _end_of_declarations(text: str) -> int:
     """Where PREFIX and BASE end and the query begins."""
-    place = 0
-    while place < len(tokens) and tokens[place].text.upper() in ("PREFIX", "BASE"):
-        place += 3 if tokens[place].text.upper() == "PREFIX" else 2
-    return tokens[place].position if place < len(tokens) else 0
+    tokens = tokens_of(text)
+    for token in tokens:
+        word = token.text.upper()
+        if word not in ("PREFIX", "BASE"):
+            return token.position
+        deque(islice(tokens, 2 if word == "PREFIX" else 1), maxlen=0)
+    return 0

@@ -1,17 +1,26 @@
-"""The one place that chooses and calls what predicts."""
+"""The one place that chooses and calls what predicts, and says beforehand what that will cost."""
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from unseen.answers import Answers, Question
-from unseen.api import Method, ask_all, check_memory, lookup_for, open_method, parse, prepare
-from unseen.errors import UnseenError
+from unseen.api import Method, ask_all, check_memory, is_sparql, lookup_for, open_method, parse, prepare
+from unseen.errors import QueryRefused, Stopped, UnseenError
+from unseen.graph.vocabulary import directed_relation
+from unseen.logic.algebra import Anchor, Project
+from unseen.logic.text import LONGEST_REMEMBERED, parse_formula
+from unseen.server.admission import Bounds, Cost
+from unseen.server.pace import Pace, units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from unseen.database import Database
     from unseen.graph import KnowledgeGraph
@@ -21,6 +30,16 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 MOST_ANSWERS = 1000
 """Most answers to one question, whatever it asks for."""
+MOST_PARTS = 8192
+"""Most parts (names, relation steps, operators) of one question, counted along every way through it."""
+MOST_TRIED = 20
+"""Relations that are tried to find one that the model knows."""
+MEASURING = 4
+"""Relation steps that measuring costs, with all that comes before the first one."""
+PREPARING = 1
+"""Relation steps that a graph costs which the method has not met: a network sorts its edges anew."""
+EXACT_GUESS = 1e-8
+"""Seconds for a unit of an exact answer before anything is measured."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,30 @@ class Asked:
     predicted_only: bool = False
     exact: bool = False
 
+    @property
+    def is_short(self) -> bool:
+        """Whether to parse it is less work than to hand it to a thread."""
+        return len(self.text) <= LONGEST_REMEMBERED and not is_sparql(self.text)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A question that is parsed, and the number of relation steps that it takes."""
+
+    asked: Asked
+    query: Query
+    """With names."""
+    limit: int | None
+    steps: int
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A planned question with the ids of a graph."""
+
+    question: Question
+    steps: int
+
 
 class Predictor:
     """A method, opened once, on whatever a database holds at the moment of asking."""
@@ -40,54 +83,147 @@ class Predictor:
     def __init__(self, database: Database, model: str) -> None:
         self.database, self.name = database, model
         self.method: Method | None = None if model == "exact" else open_method(model)
+        self._graph, self._version = database.graph, -1
+        """What was asked last: `cost_of` must not wait for a new graph."""
+        self._paces = {False: Pace(), True: Pace(EXACT_GUESS)}
+        """By whether only exact answers are wanted."""
+        self._timed = 0.0
+        """Seconds of all calls so far; a call inside of a call counts once."""
         if self.method is not None:
-            check_memory(self.method, database.graph)
+            check_memory(self.method, self._graph)
 
-    def answer_all(self, asked: Sequence[Asked]) -> Sequence[Answers | Exception]:
+    def plan(self, asked: Asked) -> Planned:
+        """A question, parsed; one that is too large is an error."""
+        if asked.is_short:
+            query, steps, limit = *_short(asked.text), None
+        else:
+            query, limit = parse(asked.text, self.database.graph)
+            steps = steps_of(query)
+        most = Bounds.batch_cells // max(1, self._graph.num_entities)
+        if steps > most:
+            entities = self._graph.num_entities
+            raise QueryRefused(f"it takes {steps:,} relation steps; on {entities:,} entities one may take {most:,}")
+        return Planned(asked, query, limit, steps)
+
+    def cost_of(self, planned: Planned) -> Cost:
+        """What a question will take, by what others have taken."""
+        steps = planned.steps + PREPARING * (self._version != self.database.version)
+        seconds = units_of(self._graph, steps) * self._paces[self._is_exact(planned)].seconds
+        return Cost(seconds, planned.steps * self._graph.num_entities)
+
+    def measure(self) -> None:
+        """Find out how long a relation step takes; the first one also compiles and prepares, and does not count."""
+        version, graph = self.database.version, self.database.graph
+        for question in _single_steps(graph):
+            with suppress(QueryRefused):  # a relation that the model does not know
+                ask_all(graph, [question], self.method, self.name)
+                self._graph, self._version = graph, version
+                self._measured(graph, [_Bound(question, 1)], exact=self.method is None)
+                return
+
+    def measuring(self) -> float:
+        """How many seconds `measure` will take, by estimate."""
+        return units_of(self._graph, MEASURING) * self._paces[self.method is None].seconds
+
+    def answer_all(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
         """Answers or an error for each question, by one call of the method; equal questions are answered once."""
-        distinct = list(dict.fromkeys(asked))
-        results = dict(zip(distinct, self._answer_distinct(distinct), strict=True))
-        return [results[one] for one in asked]
+        distinct = {one.asked: one for one in planned}
+        results = dict(zip(distinct, self._answer_distinct(list(distinct.values())), strict=True))
+        return [results[one.asked] for one in planned]
 
-    def _answer_distinct(self, asked: Sequence[Asked]) -> Sequence[Answers | Exception]:
-        graph = self.database.graph
-        prepared = _prepared(graph, asked)
+    def _is_exact(self, planned: Planned) -> bool:
+        return planned.asked.exact or self.method is None
+
+    def _answer_distinct(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
+        version, graph = self.database.version, self.database.graph
+        prepared = _prepared(graph, planned)
         results: dict[int, Answers | Exception] = {}
         results |= {place: one for place, one in enumerate(prepared) if isinstance(one, Exception)}
         for exact in (False, True):
-            chosen = {p: q for p, q in enumerate(prepared) if isinstance(q, Question) and asked[p].exact == exact}
-            results |= dict(zip(chosen, self._answered(graph, list(chosen.values()), exact), strict=True))
-        return [results[place] for place in range(len(asked))]
+            chosen = {
+                place: one
+                for place, one in enumerate(prepared)
+                if isinstance(one, _Bound) and self._is_exact(planned[place]) == exact
+            }
+            results |= dict(zip(chosen, self._answered(graph, list(chosen.values()), exact=exact), strict=True))
+        self._graph, self._version = graph, version
+        return [results[place] for place in range(len(planned))]
 
-    def _answered(self, graph: KnowledgeGraph, questions: list[Question], exact: bool) -> list[Answers | Exception]:
+    def _answered(self, graph: KnowledgeGraph, questions: list[_Bound], *, exact: bool) -> list[Answers | Exception]:
         """All in one call; if the method refuses one of them, each alone, so that the others are answered."""
-        method, name = (None, "exact") if exact else (self.method, self.name)
         if not questions:
             return []
         try:
-            return list(ask_all(graph, questions, method, name))
+            return list(self._measured(graph, questions, exact=exact))
+        except Stopped:
+            raise
         except UnseenError as error:
             if len(questions) == 1:
                 return [error]
-            return [answer for question in questions for answer in self._answered(graph, [question], exact)]
+            return [answer for question in questions for answer in self._answered(graph, [question], exact=exact)]
+
+    def _measured(self, graph: KnowledgeGraph, questions: list[_Bound], *, exact: bool) -> list[Answers]:
+        """The answers of one call, whose time is noted."""
+        method, name = (None, "exact") if exact else (self.method, self.name)
+        steps = sum(one.steps for one in questions) + PREPARING * (graph is not self._graph)
+        began, before, pace = time.perf_counter(), self._timed, self._paces[exact]
+        note = pace.note_unfinished
+        try:
+            answers = ask_all(graph, [one.question for one in questions], method, name)
+            note = pace.note
+            return answers
+        finally:
+            seconds = time.perf_counter() - began - (self._timed - before)
+            self._timed += seconds
+            note(units_of(graph, steps), seconds)
 
 
-def _prepared(graph: KnowledgeGraph, asked: Sequence[Asked]) -> list[Question | UnseenError]:
+@lru_cache(maxsize=2048)
+def _short(text: str) -> tuple[Query, int]:
+    """A short formula and its relation steps; found again as long as not too many others come between."""
+    query = parse_formula(text)
+    return query, steps_of(query)
+
+
+def steps_of(query: Query) -> int:
+    """Relation steps of a query; a sub-query that stands in several places is taken once. Giant ones are an error."""
+    if query.size > MOST_PARTS:
+        raise QueryRefused(f"it has more than {MOST_PARTS:,} parts, counted along every way through it")
+    seen: set[int] = set()
+
+    def steps(node: Query) -> int:
+        if id(node) in seen:
+            return 0
+        seen.add(id(node))
+        return isinstance(node, Project) + sum(map(steps, node.children))
+
+    return steps(query)
+
+
+def _single_steps(graph: KnowledgeGraph) -> Iterator[Question]:
+    """A question of one step by each of some relations, the most frequent first."""
+    counts = np.bincount(graph.relations, minlength=graph.num_relations)
+    for relation in np.argsort(-counts, kind="stable")[:MOST_TRIED].tolist():
+        directed = directed_relation(relation)
+        heads, _ = graph.edges_from(directed)
+        if len(heads):
+            yield Question("", Project(directed, Anchor(int(heads[0]))))
+
+
+def _prepared(graph: KnowledgeGraph, planned: Sequence[Planned]) -> list[_Bound | UnseenError]:
     """Each question with ids, or what is wrong with it; all names are looked up together."""
-    parsed = [_attempt(partial(parse, one.text, graph)) for one in asked]
-    lookup = lookup_for(graph, [found[0] for found in parsed if not isinstance(found, UnseenError)])
-    return [
-        found if isinstance(found, UnseenError) else _attempt(partial(_bound, graph, one, found, lookup))
-        for one, found in zip(asked, parsed, strict=True)
-    ]
+    lookup = lookup_for(graph, [one.query for one in planned])
+    return [_attempt(partial(_bound, graph, one, lookup)) for one in planned]
 
 
-def _bound(graph: KnowledgeGraph, asked: Asked, parsed: tuple[Query, int | None], lookup: Lookup) -> Question:
-    query, limit = parsed
-    wanted = [count for count in (limit, asked.top) if count is not None]
+def _bound(graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound:
+    asked = planned.asked
+    wanted = [count for count in (planned.limit, asked.top) if count is not None]
     top = min([*wanted, MOST_ANSWERS]) if wanted else None
-    bound = prepare(graph, query, top=top, explain=asked.explain, predicted_only=asked.predicted_only, lookup=lookup)
-    return replace(bound, text=asked.text)
+    question = prepare(
+        graph, planned.query, top=top, explain=asked.explain, predicted_only=asked.predicted_only, lookup=lookup
+    )
+    return _Bound(replace(question, text=asked.text), planned.steps)
 
 
 def _attempt(action: Callable[[], Result]) -> Result | UnseenError:

@@ -6,20 +6,25 @@
 from __future__ import annotations
 
 import json
+import re
 from http import HTTPStatus
 from typing import Any
 
-from starlette.exceptions import HTTPException
-
 from unseen.errors import (
     DatabaseError,
+    DatasetError,
     DiskFull,
+    EngineLost,
     GraphError,
     QueryRefused,
     QuerySyntaxError,
     UnknownName,
     UnseenError,
 )
+
+CLIENT_CLOSED = 499
+"""What logs commonly say of a request whose client did not wait for the answer."""
+_FILE = re.compile(r"""(?<![\w<:/.%])(?:/|[A-Za-z]:\\)[^\s'"<>,;]+""")
 
 
 class Problem(UnseenError):
@@ -40,16 +45,36 @@ def too_large(limit: int) -> Problem:
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", f"the request is larger than {limit:,} bytes")
 
 
-def busy() -> Problem:
-    """Too many requests are waiting."""
-    message = "too many requests are waiting; try again in a second"
-    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "1"})
+def busy(seconds: int = 1) -> Problem:
+    """Too many requests are waiting; there should be room after some seconds."""
+    message = f"too many requests are waiting; try again in {'a second' if seconds == 1 else f'{seconds} seconds'}"
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": str(seconds)})
+
+
+def too_costly(seconds: float, limit: float) -> Problem:
+    """One question would take longer than the time limit, however idle the server is: to try again does not help."""
+    message = (
+        f"this question would take about {seconds:,.0f} seconds, more than the {limit:g} that one may take: ask for "
+        "less, ask for exact answers, or start the server with a larger --time-limit"
+    )
+    return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "too_costly", message)
+
+
+def disconnected() -> Problem:
+    """The client has gone; nobody reads this but the log."""
+    return Problem(CLIENT_CLOSED, "disconnected", "the client went away before its answer was there")
 
 
 def held() -> Problem:
-    """Every thread for exact queries is taken."""
-    message = "every thread is held by a query that ran over its time; try again later, or start the server again"
+    """No exact query can be answered."""
+    message = "the engine for exact queries does not start; the log of the server says why"
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "10"})
+
+
+def read_only() -> Problem:
+    """Writes fail."""
+    message = "writes fail at the moment, reading goes on; the log of the server says why"
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "read_only", message, headers={"Retry-After": "10"})
 
 
 def stopping() -> Problem:
@@ -66,24 +91,30 @@ def too_slow(seconds: float) -> Problem:
 
 def described(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
     """Status, JSON and headers for an error; one that nobody foresaw says nothing about its insides."""
-    error = _translated(error)
     status, code = _status_and_code(error)
-    known = isinstance(error, UnseenError)
-    message = str(error) if known else "something went wrong inside the server; its log says what"
-    details: dict[str, Any] = {"code": code, "message": message, **_details(error)}
+    details: dict[str, Any] = {"code": code, "message": _message(error), **_details(error)}
     return status, {"error": details}, error.headers if isinstance(error, Problem) else {}
 
 
-def _translated(error: Exception) -> Exception:
-    """Errors of the framework in our shape."""
-    if not isinstance(error, HTTPException):
-        return error
-    known = {
-        404: ("not_found", "there is nothing at this address; /openapi.json lists what there is"),
-        405: ("method_not_allowed", "this address does not take that method; /openapi.json lists what it takes"),
-    }
-    code, message = known.get(error.status_code, ("bad_request", str(error.detail)))
-    return Problem(error.status_code, code, message, headers=dict(error.headers or {}))
+def _message(error: Exception) -> str:
+    """What a client is told: nothing about files of the server."""
+    match error:
+        case DatabaseError(path=None):
+            return without_files(error.problem)
+        case DatabaseError():
+            return f"the database: {without_files(error.problem)}"
+        case GraphError():
+            return error.problem if error.path is None else without_files(error.problem)
+        case DatasetError():
+            return without_files(error.problem)
+        case UnseenError():
+            return str(error)
+    return "something went wrong inside the server; its log says what"
+
+
+def without_files(text: str) -> str:
+    """A text in which no path of a file is named."""
+    return _FILE.sub("(a file)", text)
 
 
 def as_bytes(body: dict[str, Any]) -> bytes:
@@ -92,6 +123,13 @@ def as_bytes(body: dict[str, Any]) -> bytes:
         return json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return json.dumps(body).encode()
+
+
+_ENGINE_LOST = {
+    "time": (HTTPStatus.GATEWAY_TIMEOUT, "time_limit"),
+    "memory": (HTTPStatus.BAD_REQUEST, "memory_limit"),
+    "nesting": (HTTPStatus.BAD_REQUEST, "refused"),
+}
 
 
 def _status_and_code(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a table, in order
@@ -106,6 +144,8 @@ def _status_and_code(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a 
             return HTTPStatus.BAD_REQUEST, "refused"
         case GraphError():
             return HTTPStatus.BAD_REQUEST, "bad_triples"
+        case EngineLost():
+            return _ENGINE_LOST.get(error.cause, (HTTPStatus.SERVICE_UNAVAILABLE, "engine_ended"))
         case DiskFull():
             return HTTPStatus.INSUFFICIENT_STORAGE, "disk_full"
         case DatabaseError():

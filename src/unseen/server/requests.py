@@ -1,24 +1,40 @@
-"""What a request carries: its body up to a size, its type, its parameters."""
+"""What a request carries: its body up to a size, its type, its parameters.
+
+Work that grows with a text is done in a thread (`help`) if the text is long: the event loop belongs to everyone.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import parse_qsl
 
 from unseen.server.problems import Problem, bad_request, too_large
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from starlette.requests import Request
 
+Result = TypeVar("Result")
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
 MOST_PARAMETERS = 1000
-SLOWEST_BODY = 60.0
-"""Seconds that a body may take to arrive."""
+SHORT = 16 << 10
+"""Bytes of a text that is worked on where it arrives; it takes a millisecond at most."""
+
+
+class Help(Protocol):
+    """What runs an action in one of a few threads, such as `Service.help`."""
+
+    def __call__(self, action: Callable[[], Result], /) -> Awaitable[Result]:
+        """The result of an action."""
+
+
+async def apart(help_: Help, size: int, action: Callable[[], Result]) -> Result:
+    """The result of an action on a text of a size; on a long one it is run in a thread."""
+    return action() if size <= SHORT else await help_(action)
 
 
 async def body_of(request: Request, limit: int) -> bytes:
@@ -26,20 +42,14 @@ async def body_of(request: Request, limit: int) -> bytes:
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limit:
         raise too_large(limit)
-    try:
-        async with asyncio.timeout(SLOWEST_BODY):
-            return await _whole_body(request, limit)
-    except TimeoutError:
-        raise Problem(408, "slow_body", f"the request took longer than {SLOWEST_BODY:g} seconds to arrive") from None
-
-
-async def _whole_body(request: Request, limit: int) -> bytes:
     chunks, size, more = [], 0, True
     while more:
         message = await request.receive()
         if message["type"] == "http.disconnect":
             raise bad_request("the client went away before its request had arrived", "disconnected")
         chunk, more = message.get("body", b""), message.get("more_body", False)
+        if more and "unseen.slow_body" in request.scope:  # set by the connection
+            raise Problem(408, "slow_body", "the request took too long to arrive")
         size += len(chunk)
         if size > limit:
             raise too_large(limit)
@@ -49,8 +59,12 @@ async def _whole_body(request: Request, limit: int) -> bytes:
 
 async def text_of(request: Request, limit: int) -> str:
     """The body as text."""
+    return _decoded(await body_of(request, limit))
+
+
+def _decoded(body: bytes) -> str:
     try:
-        return (await body_of(request, limit)).decode("utf-8")
+        return body.decode("utf-8")
     except UnicodeDecodeError:
         raise bad_request("the body is not UTF-8 text") from None
 
@@ -69,17 +83,28 @@ def require_type(request: Request, allowed: Sequence[str]) -> str:
     return found
 
 
-async def json_of(request: Request, limit: int) -> dict[str, Any]:
+async def json_of(request: Request, limit: int, help_: Help) -> dict[str, Any]:
     """The body as a JSON object."""
     require_type(request, [JSON])
-    text = await text_of(request, limit)
+    body = await body_of(request, limit)
+    return await apart(help_, len(body), partial(json_in, body))
+
+
+def json_in(body: bytes) -> dict[str, Any]:
+    """The JSON object that a body is."""
     try:
-        value = _JSON.decode(text)
+        value = _JSON.decode(_decoded(body))
     except (ValueError, RecursionError) as error:
         raise bad_request(f"the body is not valid JSON: {error}", "bad_json") from None
     if not isinstance(value, dict):
         raise bad_request("the body must be a JSON object", "bad_json")
     return value
+
+
+async def parameters_of(request: Request, help_: Help) -> Parameters:
+    """The parameters in the address of a request."""
+    size = len(request.scope["query_string"])
+    return await apart(help_, size, partial(Parameters.of_query, request))
 
 
 class Parameters:
@@ -91,7 +116,7 @@ class Parameters:
     @classmethod
     def of_query(cls, request: Request) -> Parameters:
         """Those in the address."""
-        return cls(_parsed(request.url.query))
+        return cls(_parsed(request.scope["query_string"].decode("latin-1")))
 
     def with_form(self, text: str) -> Parameters:
         """These and those of a form."""

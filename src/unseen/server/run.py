@@ -5,17 +5,21 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import math
 import os
 import signal
 import sys
 import threading
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from unseen.errors import UnseenError
 from unseen.server.app import make_app
+from unseen.server.connection_watch import MOST_BY_DEFAULT, ConnectionWatch, allow_open_files
+from unseen.server.http_connection import HttpConnection
 from unseen.server.workers import THREADS
 from unseen.version import __version__
 
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
 
     from unseen.database import Database
     from unseen.server.settings import ServerSettings
+
+OTHER_FILES = 1024
+"""Open files that are no connections, most of them the store's."""
 
 
 def serve(
@@ -38,6 +45,7 @@ def serve(
     `ready` is called with the port when the server listens.
     """
     server = None
+    allow_open_files(2 * (settings.connections.most or MOST_BY_DEFAULT) + OTHER_FILES)
     try:
         with _logs(logging.WARNING if quiet else logging.INFO), _ended_by_signal():
             server = make_server(database, settings, ready)
@@ -156,20 +164,22 @@ def _config(database: Database, settings: ServerSettings) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        headers=[("server", f"unseen/{__version__}"), ("x-content-type-options", "nosniff")],
-        timeout_keep_alive=30,
+        headers=[
+            ("server", f"unseen/{__version__}"),
+            ("x-content-type-options", "nosniff"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ],
+        timeout_keep_alive=math.ceil(settings.connections.idle_seconds),
         timeout_graceful_shutdown=int(settings.shutdown_seconds),
-        http=_protocol(),
-        h11_max_incomplete_event_size=1 << 22,
+        http=_protocol(settings),
+        lifespan="on",
         backlog=512,
         ws="none",
     )
 
 
-def _protocol() -> Any:
-    """What reads HTTP: the quick parser with a bound, or uvicorn's own choice, which has one, where there is none."""
-    try:
-        from unseen.server.bounded_http import BoundedHttp
-    except ImportError:
-        return "auto"
-    return BoundedHttp
+def _protocol(settings: ServerSettings) -> Any:
+    """What reads HTTP: our connections, which one watch looks after."""
+    limits = settings.limits
+    watch = ConnectionWatch(settings.connections, largest_body=limits.body_bytes, largest_answer=limits.result_bytes)
+    return partial(HttpConnection, watch=watch)

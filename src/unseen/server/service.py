@@ -5,18 +5,28 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from unseen.server.batching import Batcher
+from unseen.server.admission import Bounds
+from unseen.server.batching import ANYONE, Batcher
+from unseen.server.callers import caller_of
+from unseen.server.exact_answers import ExactAnswers
 from unseen.server.metrics import Metrics
-from unseen.server.predicting import Asked, Predictor
+from unseen.server.predicting import Asked, Planned, Predictor
+from unseen.server.problems import Problem
+from unseen.server.readers import CAUSES, Readers
 from unseen.server.workers import Workers, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.requests import Request
+
     from unseen.answers import Answers
     from unseen.database import Database
+    from unseen.server.callers import Caller
     from unseen.server.settings import ServerSettings
 
 Result = TypeVar("Result")
@@ -30,28 +40,46 @@ class Service:
         self.metrics = Metrics()
         self.predictor = Predictor(database, settings.model)
         self.started = time.monotonic()
-        self.batcher: Batcher[Asked, Answers] = Batcher(
+        self.batcher: Batcher[Planned, Answers] = Batcher(
             self.predictor.answer_all,
-            most=self.limits.batch,
-            waiting=self.limits.waiting,
+            Bounds(self.limits.seconds, self.limits.waiting, self.limits.batch, self.limits.batch_seconds),
+            cost_of=self.predictor.cost_of,
+            measure=self.predictor.measure,
+            measuring=self.predictor.measuring,
             noted=self.metrics.batches.observe,
         )
-        self.readers = Workers("exact", waiting=self.limits.waiting)
+        self.metrics.predictions = self.batcher
+        self.readers = Readers(database, settings)
+        self.exact = ExactAnswers(self.readers)
+        self._healing: asyncio.Task[None] | None = None
         self.helpers = Workers("names", threads=2, waiting=self.limits.waiting)
         self.writer = Workers("write", threads=1, waiting=self.limits.waiting)
 
     def start(self) -> None:
         """Begin to answer."""
         self.batcher.start()
+        self.readers.start()
 
     @property
     def is_stuck(self) -> bool:
         """Whether no exact query can be answered."""
         return self.readers.is_stuck
 
+    @property
+    def can_write(self) -> bool:
+        """Whether writes are carried out; if not, the database tries to get over it in the thread that writes."""
+        health = self.database.health
+        if not health.is_writable and (self._healing is None or self._healing.done()):
+            log.warning(json.dumps({"event": "read_only", "message": health.reason}))
+            self._healing = asyncio.create_task(self._heal())
+        return health.is_writable
+
+    async def _heal(self) -> None:
+        with suppress(Problem):  # too much to do, or stopping
+            await self.write(self.database.heal)
+
     async def stop(self) -> None:
         """Finish what was taken, as far as that is done in time, then close the database."""
-        self.readers.stop()
         self.helpers.stop()
         try:
             async with asyncio.timeout(self.settings.shutdown_seconds):
@@ -59,11 +87,8 @@ class Service:
                 await self.writer.drain()
         except TimeoutError:
             log.warning(json.dumps({"event": "stopping", "message": "what is still running is given up"}))
+        await self.readers.stop()
         self.database.close(patience=1.0)
-
-    async def read(self, action: Callable[[], Result]) -> Result:
-        """Run an exact query, within the time limit."""
-        return await self.readers.run(action, self.limits.seconds)
 
     async def help(self, action: Callable[[], Result]) -> Result:
         """Run something short that only reads, in threads that no exact query can hold."""
@@ -73,9 +98,14 @@ class Service:
         """Run something that writes; it is never given up half-way, and one runs at a time."""
         return await self.writer.run_to_the_end(action, self.limits.seconds)
 
-    async def ask(self, asked: Asked) -> Answers:
+    async def ask(self, asked: Asked, caller: Caller = ANYONE) -> Answers:
         """Answer a question together with others that come at the same time."""
-        return await self.batcher.submit(asked, self.limits.seconds)
+        plan = partial(self.predictor.plan, asked)
+        return await self.batcher.submit(plan() if asked.is_short else await self.help(plan), caller)
+
+    def caller_of(self, request: Request) -> Caller:
+        """Who asks, and whether they still wait."""
+        return caller_of(request)
 
     def gauges(self) -> dict[str, float]:
         """Numbers of this moment."""
@@ -85,8 +115,14 @@ class Service:
             "relations": graph.num_relations,
             "triples": graph.num_triples,
             "questions_waiting": self.batcher.waiting,
-            "exact_queries": self.readers.inside,
-            "exact_queries_abandoned": self.readers.abandoned,
+            "questions_waiting_seconds": round(self.batcher.backlog_seconds, 3),
+            "exact_queries": self.readers.running,
+            "exact_queries_slow": self.readers.slow,
+            **{f"exact_queries_ended_{cause}": self.readers.counts[cause] for cause in CAUSES},
+            "exact_readers_started": self.readers.counts["started"],
+            "exact_checkpoints": self.readers.checkpoints.made,
+            "exact_result_bytes_held": self.readers.spool.held,
+            "writer_starts": getattr(self.database.triples, "starts", 0),
             "writes": self.writer.inside,
             "uptime_seconds": round(time.monotonic() - self.started, 3),
         }

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
-from io import BytesIO
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from unseen.database import exact
 from unseen.database.formats import SOLUTIONS, chosen
-from unseen.errors import DatabaseError
 from unseen.server import openapi
+from unseen.server.exact_answers import unacceptable
 from unseen.server.predicted_sparql import (
     answer_variable,
     clauses_of,
@@ -22,48 +20,54 @@ from unseen.server.predicted_sparql import (
     without_extra_variables,
 )
 from unseen.server.predicting import MOST_ANSWERS, Asked
-from unseen.server.problems import Problem, bad_request, too_slow
-from unseen.server.requests import FORM, Parameters, require_type, text_of
+from unseen.server.problems import bad_request
+from unseen.server.requests import FORM, Parameters, apart, parameters_of, require_type, text_of
+from unseen.server.route_table import Route
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from unseen.server.service import Service
 
 QUERY, UPDATE = "application/sparql-query", "application/sparql-update"
 
 
-def routes(service: Service) -> APIRouter:
+def routes(service: Service) -> list[Route]:
     """The routes of the protocol."""
-    router = APIRouter()
 
-    @router.get("/query", **openapi.QUERY_GET)
     async def query_get(request: Request) -> Response:
         """Run a SPARQL query given in the address."""
-        return await _answered(service, request, Parameters.of_query(request))
+        return await _answered(service, request, await parameters_of(request, service.help))
 
-    @router.post("/query", **openapi.QUERY_POST)
     async def query_post(request: Request) -> Response:
         """Run a SPARQL query given in the body."""
         return await _answered(service, request, await _parameters(service, request, "query", QUERY))
 
-    @router.post("/update", **openapi.UPDATE)
     async def update(request: Request) -> Response:
         """Run a SPARQL update: all of it or nothing; when the answer comes, it is on disk and in every later answer."""
         parameters = await _parameters(service, request, "update", UPDATE)
         text = parameters.required("update")
         using, named = parameters.all("using-graph-uri"), parameters.all("using-named-graph-uri")
-        await service.write(partial(exact.update, service.database, text, using=using, using_named=named))
+        checked = await service.exact.checked_update(text, using, named)
+        await service.write(partial(exact.run, service.database, checked))
         return Response(status_code=204)
 
-    return router
+    return [
+        Route("GET", "/query", "read", query_get, openapi.QUERY_GET),
+        Route("POST", "/query", "read", query_post, openapi.QUERY_POST),
+        Route("POST", "/update", "write", update, openapi.UPDATE),
+    ]
 
 
 async def _parameters(service: Service, request: Request, name: str, media_type: str) -> Parameters:
     """Parameters of the address, and those of the body, whichever of the two forms it has."""
     limit = service.limits.query_bytes if name == "query" else service.limits.update_bytes
-    found = Parameters.of_query(request)
+    found = await parameters_of(request, service.help)
     is_form = require_type(request, [media_type, FORM]) == FORM
     text = await text_of(request, limit)
-    return found.with_form(text) if is_form else Parameters([*found.pairs, (name, text)])
+    if is_form:
+        return await apart(service.help, len(text), partial(found.with_form, text))
+    return Parameters([*found.pairs, (name, text)])
 
 
 async def _answered(service: Service, request: Request, parameters: Parameters) -> Response:
@@ -73,11 +77,11 @@ async def _answered(service: Service, request: Request, parameters: Parameters) 
     accept = request.headers.get("accept", "")
     if parameters.flag("infer"):
         _refuse_graphs(parameters)
-        return await _predicted(service, text, parameters.number("k", 1, MOST_ANSWERS), accept)
+        return await _predicted(service, request, text, parameters.number("k", 1, MOST_ANSWERS))
     if "service" in text.lower():
-        text = await _with_predictions(service, text, parameters.number("k", 1, MOST_ANSWERS))
-    body, media_type = await service.read(partial(_exact, service, text, parameters, accept, time.monotonic()))
-    return Response(body, media_type=media_type)
+        text = await _with_predictions(service, request, text, parameters.number("k", 1, MOST_ANSWERS))
+    default_graphs, named_graphs = parameters.all("default-graph-uri"), parameters.all("named-graph-uri")
+    return await service.exact.query(request, text, accept, default_graphs, named_graphs)
 
 
 def _refuse_graphs(parameters: Parameters) -> None:
@@ -86,41 +90,24 @@ def _refuse_graphs(parameters: Parameters) -> None:
             raise bad_request(f"the parameter {name!r} does not go with infer: predictions read the default graph")
 
 
-def _exact(service: Service, text: str, parameters: Parameters, accept: str, began: float) -> tuple[bytes, str]:
-    """Run a query and write its results, in a thread."""
-    results = exact.query(
-        service.database,
-        text,
-        default_graphs=parameters.all("default-graph-uri"),
-        named_graphs=parameters.all("named-graph-uri"),
-    )
-    media_type = acceptable(accept, results.media_types)
-    output = BoundedOutput(service.limits.result_bytes, service.limits.seconds, began)
-    try:
-        results.write(media_type, output)
-    except (OSError, Problem):
-        raise output.problem or DatabaseError("the query failed while its results were written") from None
-    return output.getvalue(), media_type
-
-
-async def _predicted(service: Service, text: str, count: int | None, accept: str) -> Response:
+async def _predicted(service: Service, request: Request, text: str, count: int | None) -> Response:
     """Answer a query by prediction."""
-    media_type = acceptable(accept, list(SOLUTIONS))
-    question = without_extra_variables(text)
+    media_type = acceptable(request.headers.get("accept", ""), list(SOLUTIONS))
+    question = await apart(service.help, len(text), partial(without_extra_variables, text))
     variable = await service.help(partial(_variable, service, question))
-    answers = await service.ask(Asked(question, count))
+    answers = await service.ask(Asked(question, count), service.caller_of(request))
     body = await service.help(partial(results_of, answers, variable, media_type))
     return Response(body, media_type=media_type)
 
 
-async def _with_predictions(service: Service, text: str, count: int | None) -> str:
+async def _with_predictions(service: Service, request: Request, text: str, count: int | None) -> str:
     """The query with the predictions that its SERVICE clauses ask for."""
-    clauses = clauses_of(text)
+    clauses = await apart(service.help, len(text), partial(clauses_of, text))
     tables = []
     for clause in clauses:
-        question = without_extra_variables(clause.question)
+        question = await apart(service.help, len(clause.question), partial(without_extra_variables, clause.question))
         variable = await service.help(partial(_variable, service, question))
-        answers = await service.ask(Asked(question, count))
+        answers = await service.ask(Asked(question, count), service.caller_of(request))
         tables.append(await service.help(partial(values_of, answers, variable)))
     return with_values(text, clauses, tables)
 
@@ -134,25 +121,5 @@ def acceptable(accept: str, offered: list[str]) -> str:
     """The media type to answer with."""
     found = chosen(accept, offered)
     if found is None:
-        raise Problem(406, "not_acceptable", f"this can be answered as {', '.join(offered)}")
+        raise unacceptable(offered)
     return found
-
-
-class BoundedOutput(BytesIO):
-    """Bytes up to a size and until a time; whoever writes more is stopped, and the query with it."""
-
-    def __init__(self, most: int, seconds: float, began: float) -> None:
-        super().__init__()
-        self._most, self._seconds, self._deadline = most, seconds, began + seconds
-        self.problem: Problem | None = None
-
-    def write(self, data: bytes, /) -> int:  # type: ignore[override]
-        """Take in more bytes."""
-        if time.monotonic() > self._deadline:
-            self.problem = too_slow(self._seconds)
-        elif self.tell() + len(data) > self._most:
-            message = f"the result is larger than {self._most:,} bytes; add a LIMIT"
-            self.problem = bad_request(message, "result_too_large")
-        if self.problem is not None:
-            raise OSError("stopped")
-        return super().write(data)

@@ -1,8 +1,6 @@
-"""Threads for exact queries: a bounded number at work, a bounded number waiting, and a time limit for each.
+"""Threads for writes and for looking things up: a bounded number at work, a bounded number waiting, a time limit.
 
-The store's engine cannot be interrupted while it plans or counts; a query that runs over its time is answered with an
-error, its thread goes on in the background, and its place is free again only when it has ended. When every thread is
-held like that, whoever comes is told so at once.
+Nothing that runs here is unbounded: the engine has processes of its own, which are ended when their time is over.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from safetensors.torch import load, save
 
 from unseen.errors import GraphError
 from unseen.graph.files.atomic_file import replacing
+from unseen.graph.files.git_lfs import POINTER_PROBLEM, is_pointer_file
 from unseen.training.errors import RunFolderError
 
 if TYPE_CHECKING:
@@ -50,9 +51,15 @@ def save_weights(path: Path, model: nn.Module) -> None:
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
-    """Put weights into a model of the same shape."""
+    """Put weights into a model of the same shape; each must be a finite number."""
+    import torch
+
+    weights = read_tensors(path)
+    for name, tensor in weights.items():
+        if tensor.is_complex() or not bool(torch.isfinite(tensor.float()).all()):
+            raise RunFolderError(f"is damaged: {name} holds something that is not a finite number", path=path)
     try:
-        model.load_state_dict(read_tensors(path))
+        model.load_state_dict(weights)
     except RuntimeError as error:
         raise RunFolderError(f"does not fit the model: {str(error).splitlines()[-1].strip()}", path=path) from None
 
@@ -80,9 +87,21 @@ def load_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optim
         progress = Progress(**state)
     except (KeyError, TypeError):
         raise RunFolderError("is not a checkpoint of this version", path=path) from None
+    if not all(isinstance(name, str) for name in names) or not _is_progress(progress):
+        raise RunFolderError("is damaged: a name or a number has another type", path=path)
     load_weights(folder / names[0], model)
-    _restore_optimizer(model, optimizer, read_tensors(folder / names[1]))
+    _restore_optimizer(model, optimizer, folder / names[1])
     return progress
+
+
+def _is_progress(progress: Progress) -> bool:
+    """Whether all numbers are of the type that they should have."""
+    counts = (progress.step, progress.best_step, progress.validations_since_best)
+    return (
+        all(type(count) is int and count >= 0 for count in counts)
+        and isinstance(progress.seconds, int | float)
+        and isinstance(progress.best_score, int | float | None)
+    )
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -93,19 +112,29 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object; anything else is an error."""
+    _check_file(path)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise RunFolderError("there is no such file", path=path) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunFolderError(f"cannot be read: {error}", path=path) from None
     if not isinstance(value, dict):
         raise RunFolderError("is not a JSON object", path=path)
     return value
 
 
+def _check_file(path: Path) -> None:
+    """Refuse what is there but is no file (a pipe would be waited for without end), and a Git LFS pointer."""
+    if path.exists() and not path.is_file():
+        raise RunFolderError("is not a regular file", path=path)
+    if is_pointer_file(path):
+        raise RunFolderError(POINTER_PROBLEM, path=path)
+
+
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """All tensors of a safetensors file."""
+    _check_file(path)
     try:
         tensors: dict[str, Tensor] = load(path.read_bytes())
     except (OSError, SafetensorError) as error:
@@ -130,10 +159,13 @@ def _optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> di
     return {f"{names[index]}/{key}": value for index, values in state.items() for key, value in values.items()}
 
 
-def _restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+def _restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, path: Path) -> None:
+    tensors = read_tensors(path)
     index_of = {name: index for index, (name, _) in enumerate(model.named_parameters())}
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         name, _, part = key.rpartition("/")
+        if name not in index_of:
+            raise RunFolderError(f"has the state of {name!r}, which the model does not have", path=path)
         state.setdefault(index_of[name], {})[part] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

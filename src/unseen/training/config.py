@@ -11,16 +11,12 @@ A key that does not exist is an error, and so is a value outside its range. Noth
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from unseen.training.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Check = tuple[str, Callable[[Any], bool]]
 Config = TypeVar("Config", bound="TrainingConfig")
@@ -94,7 +90,7 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class GnnQeConfig(TrainingConfig):
-    """Settings of GNN-QE; defaults are the paper's table and what validation queries added to it (docs/results.md)."""
+    """Settings of GNN-QE; defaults are the paper's table and what validation queries added to it (docs/gnn-qe.md)."""
 
     types: tuple[str, ...] = setting(TRAINED_TYPES, "Types of queries to train on.")
     type_weights: tuple[str, ...] = setting((), "How often a type is drawn beside others, as 1p=2; 1 by default.")
@@ -130,6 +126,7 @@ class ZeroShotConfig(GnnQeConfig):
     layers: int = setting(6, "Layers of the network in each projection.", POSITIVE)
     relation_layers: int = setting(6, "Layers of the network over the graph of relations.", POSITIVE)
     dim: int = setting(64, "Width of both networks.", POSITIVE)
+    statistics: bool = setting(False, "Vectors of relations also come from statistics of the graph's relations.")
     relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
     relation_memory: bool = setting(
         False, "Remember the dataset's relations by name, beside reading them as any; with --from the default."
@@ -170,6 +167,7 @@ class PretrainingConfig(ZeroShotConfig):
         0.6, "Of these worlds, the share in which only edges of new entities are hidden.", SHARE
     )
     rare_relations: float = setting(0.3, "And the largest share of relations that keep a handful of edges.", SHARE)
+    dense_worlds: float = setting(0.0, "Share of the worlds that are a few entities with many edges.", SHARE)
     made_up_relations: float = setting(
         0.0, "Largest share of relations that are cut into pieces in a world, and of shortcuts added to it.", SHARE
     )
@@ -184,11 +182,11 @@ class PretrainingConfig(ZeroShotConfig):
 
 @dataclass(frozen=True)
 class NodePieceQeConfig(TrainingConfig):
-    """Settings of NodePiece-QE; defaults are the paper's for the ratio 175, `recipes` has those of the others."""
+    """Settings of NodePiece-QE; defaults are the paper's for its reference dataset, see `recipes`."""
 
     recipe: str = setting(
         "paper",
-        "Where other defaults come from: paper (its table, by ratio), large-batch (minutes on a GPU).",
+        "Where other defaults come from: paper (its reference dataset), large-batch (minutes on a GPU).",
         one_of("paper", "large-batch"),
     )
     batch_size: int = setting(256, "Triples in a step, over all processes.", POSITIVE)
@@ -274,10 +272,10 @@ RUNS: dict[str, type[TrainingConfig]] = CONFIGS | {PRETRAINING: PretrainingConfi
 """The settings of everything that a run folder can be of."""
 
 FIXED = (
-    *("layers", "relation_layers", "relation_memory", "memory_width", "dim", "hidden_dim", "message"),
+    *("layers", "relation_layers", "statistics", "relation_memory", "memory_width", "dim", "hidden_dim", "message"),
     *("batch_size", "seed", "types", "type_weights"),
     *("worlds_at_once", "steps_per_world", "smallest_world", "largest_world", "queries_per_type", "held_out"),
-    *("whole_worlds", "hidden_share", "rare_relations", "growing_worlds", "made_up_relations"),
+    *("whole_worlds", "hidden_share", "rare_relations", "growing_worlds", "dense_worlds", "made_up_relations"),
     *("gnn", "encoder", "tokens", "anchors", "anchors_per_node", "aggregate", "scorer", "hidden_layers", "margin"),
 )
 """What cannot change when a run is resumed."""
@@ -287,6 +285,8 @@ BEFORE = {
     "growing_worlds": 0.0,
     "made_up_relations": 0.0,
     "memory_width": 0,
+    "dense_worlds": 0.0,
+    "statistics": False,
 }
 """What was so before there was a setting of that name: runs whose file does not have it were made with these."""
 
@@ -306,26 +306,6 @@ def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "t
             hint = f"; did you mean {close[0]}?" if close else f"; there are: {', '.join(known)}"
             raise ConfigError(f"{source}: there is no setting {key!r}{hint}")
     return kind(**_checked_values(kind, values))
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The values of a TOML file."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from None
-
-
-def write_toml(config: TrainingConfig, path: Path) -> None:
-    """The settings as a TOML file, each with its documentation."""
-    from unseen.graph.files.atomic_file import replacing  # pyarrow stands behind it, and `--help` must be quick
-
-    values = asdict(config)
-    lines = [f"# {each.metadata['help']}\n{each.name} = {_toml(values[each.name])}\n" for each in fields(config)]
-    with replacing(path) as stream:
-        stream.write("\n".join(lines).encode())
 
 
 def resumed(old: Config, overrides: Mapping[str, Any]) -> Config:
@@ -361,6 +341,8 @@ def _checked_values(kind: type[TrainingConfig], values: Mapping[str, Any]) -> di
 
 def _checked(each: Field[Any], kind: Any, value: Any) -> Any:
     """The value in its type; one of another type or outside its range is an error."""
+    if isinstance(value, int | float) and not abs(value) < 2**63:
+        raise ConfigError(f"{each.name} must be a number smaller than 2^63")
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if get_args(kind):
@@ -382,14 +364,3 @@ def _type_name(kind: Any) -> str:
         if get_args(kind)
         else {int: "an integer", float: "a number", bool: "true or false"}.get(kind, "a text")
     )
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
-    return repr(value)

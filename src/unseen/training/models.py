@@ -22,7 +22,8 @@ from unseen.errors import UnknownMethod
 from unseen.training.checkpoint import load_weights, read_json, read_tensors, write_json, write_tensors
 from unseen.training.config import ZeroShotConfig, as_before
 from unseen.training.errors import RunFolderError
-from unseen.training.run_folder import RunFolder, open_method
+from unseen.training.promised_weights import check_promises
+from unseen.training.run_folder import RunFolder, calibration_in, open_method
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from unseen.methods.calibration import Executing
 
 MOST_BYTES = 2_000_000
-SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message")
+SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message", "statistics")
 """The settings that weights belong to."""
 WAYS = ("ceiling", "sharpness", "inner_facts", "known_weight")
 """How a model answers and has learned: what it goes on with unless told otherwise."""
@@ -63,6 +64,8 @@ class ModelFolder:
         missing = [key for key in (*FACTS, "settings") if key not in card]
         if missing:
             raise RunFolderError(f"is not the card of a model: it does not say {missing[0]}", path=self.path)
+        if not isinstance(card["settings"], dict):
+            raise RunFolderError("is not the card of a model: its settings are not a table", path=self.path)
         return card
 
     @property
@@ -72,16 +75,18 @@ class ModelFolder:
 
     def open(self, *, device: str = "auto", known_facts: bool = True) -> Executing:
         """The method, with `answer` and `estimate`; calibrated if the model is."""
-        from unseen.methods.calibration import calibrated, read_calibration
+        from unseen.methods.calibration import calibrated
         from unseen.training.trainable import chosen_device, make_method
 
-        method = make_method(self.config, (), known_facts=known_facts)
-        load_weights(self.path / "weights.safetensors", method)
+        config, weights = self.config, self.path / "weights.safetensors"
+        check_promises(config, 0, weights, lambda: make_method(config, ()))
+        method = make_method(config, (), known_facts=known_facts)
+        load_weights(weights, method)
         method = method.to(chosen_device(device)).eval()
         calibration = self.path / "calibration.json"
         if not (known_facts and calibration.exists()):
             return method
-        return calibrated(method, read_calibration(read_json(calibration)))
+        return calibrated(method, calibration_in(calibration))
 
 
 def shipped_folder() -> Path:
@@ -123,19 +128,23 @@ def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = Tr
     return open_method(found.path, device=device, known_facts=known_facts)
 
 
-def kept_model(name: str | Path) -> Executing:
+def kept_model(name: str | Path, device: str = "auto") -> Executing:
     """The same, but opened once in this process as long as its files stay as they are.
 
     What a method knows of a graph is kept with the method, so a further question on the same graph finds it again.
     """
     path = find_model(name).path.resolve()
-    return _opened(path, tuple(sorted((file.name, file.stat().st_mtime_ns) for file in path.iterdir())))
+    try:
+        files = tuple(sorted((file.name, file.lstat().st_mtime_ns) for file in path.iterdir()))
+    except OSError as error:
+        raise RunFolderError(f"cannot be read: {error.strerror or error}", path=path) from None
+    return _opened(path, files, device)
 
 
 @lru_cache(maxsize=2)
-def _opened(path: Path, _files: tuple[tuple[str, int], ...]) -> Executing:
+def _opened(path: Path, _files: tuple[tuple[str, int], ...], device: str) -> Executing:
     """The method of a folder whose files were last written at these times."""
-    return open_model(path)
+    return open_model(path, device=device)
 
 
 def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -144,11 +153,15 @@ def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str,
     Those of `SHAPE` cannot be others; those of `WAYS` are what the model answers and has learned with. What it
     remembers of relations by name is not among them, see `remembering`.
     """
+    from unseen.training.trainable import make_method
+
     found = find_model(name)
     path = found.path / "weights.safetensors" if isinstance(found, ModelFolder) else found.weights_path()
     config = found.config
     if not isinstance(config, ZeroShotConfig):
         raise RunFolderError("is not a zero-shot model: its weights belong to relations by name", path=found.path)
+    names = () if isinstance(found, ModelFolder) else found.relation_names
+    check_promises(config, len(names), path, lambda: make_method(config, names))
     settings = asdict(config)
     weights = {key: tensor.float() for key, tensor in read_tensors(path).items() if not key.startswith(MEMORY)}
     return weights, {key: settings[key] for key in SETTINGS}

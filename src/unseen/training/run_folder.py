@@ -21,28 +21,31 @@ import platform
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unseen.errors import EvaluationError
 from unseen.graph.files.atomic_file import replacing
 from unseen.training.checkpoint import load_weights, read_json, write_json
-from unseen.training.config import RUNS, TrainingConfig, as_before, read_toml, write_toml
+from unseen.training.config import RUNS, TrainingConfig, as_before
 from unseen.training.errors import RunFolderError
+from unseen.training.promised_weights import check_promises
+from unseen.training.settings_file import read_toml, write_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.benchmark.dataset import Dataset
-    from unseen.methods.calibration import Executing
+    from unseen.methods.calibration import Executing, Probabilities
 
 PACKAGES = ("unseen", "torch", "triton", "numba", "numpy", "safetensors")
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The folder of one run; nothing is remembered beside what stands in it."""
+    """The folder of one run. Origin and settings are read once; `open` the folder again to see them changed."""
 
     path: Path
 
@@ -83,7 +86,7 @@ class RunFolder:
             raise RunFolderError("is not the folder of a run: it has no run.json", path=folder.path)
         return folder
 
-    @property
+    @cached_property
     def origin(self) -> dict[str, Any]:
         """What `run.json` says."""
         return read_json(self.path / "run.json")
@@ -92,11 +95,11 @@ class RunFolder:
     def method(self) -> str:
         """The name of the method."""
         name = self.origin.get("method")
-        if name not in RUNS:
+        if not isinstance(name, str) or name not in RUNS:
             raise RunFolderError(f"was written by a method that is not known here: {name!r}", path=self.path)
-        return str(name)
+        return name
 
-    @property
+    @cached_property
     def config(self) -> TrainingConfig:
         """The settings as run."""
         path = self.path / "config.toml"
@@ -112,14 +115,14 @@ class RunFolder:
     @property
     def relation_names(self) -> tuple[str, ...]:
         """The relations that the model knows, in its order."""
-        return tuple(self.origin["relations"])
+        return _names(self.origin, "relations", self.path / "run.json")
 
     @property
     def entity_names(self) -> tuple[str, ...]:
         """The entities that the model knows by name, in its order: anchors, all that it was trained on, or none."""
         kind = _entity_kind(self.method)
         path = self.path / f"{kind}.json"
-        return tuple(read_json(path)[kind]) if path.exists() else ()
+        return _names(read_json(path), kind, path) if path.exists() else ()
 
     @property
     def start_path(self) -> Path:
@@ -133,7 +136,10 @@ class RunFolder:
             return best
         if not (self.path / "last.json").exists():
             raise RunFolderError("has no checkpoint yet", path=self.path)
-        return self.path / str(read_json(self.path / "last.json")["weights"])
+        name = read_json(self.path / "last.json").get("weights")
+        if not isinstance(name, str) or Path(name).name != name:
+            raise RunFolderError("does not name the file of the last weights", path=self.path / "last.json")
+        return self.path / name
 
     def log(self, event: str, **values: Any) -> None:
         """One more line of `metrics.jsonl`."""
@@ -161,25 +167,46 @@ def open_method(
     `weights` is `best` or `last`; a run that was never validated has only the last. With `known_facts`, projections
     follow observed edges too; the calibration belongs to that way of answering and is left out without it.
     """
-    from unseen.methods.calibration import calibrated, read_calibration
+    from unseen.methods.calibration import calibrated
     from unseen.training.trainable import chosen_device, make_method
     from unseen.training.tuning import answering_method
 
     folder = RunFolder.open(path)
-    method = make_method(folder.config, folder.relation_names, folder.entity_names, known_facts=known_facts)
-    load_weights(folder.weights_path(weights), method)
+    config, relations, entities = folder.config, folder.relation_names, folder.entity_names
+    file = folder.weights_path(weights)
+    check_promises(config, len(relations) + len(entities), file, lambda: make_method(config, relations, entities))
+    method = make_method(config, relations, entities, known_facts=known_facts)
+    load_weights(file, method)
     method = method.to(chosen_device(device)).eval()
     answerer = answering_method(method, folder.path, known_facts=known_facts)
     calibration = folder.path / "calibration.json"
     if not (known_facts and calibration.exists()):
         return answerer
-    return calibrated(answerer, read_calibration(read_json(calibration)))
+    return calibrated(answerer, calibration_in(calibration))
+
+
+def calibration_in(path: Path) -> Probabilities:
+    """What a `calibration.json` says; one that cannot be used is an error that names it."""
+    from unseen.methods.calibration import read_calibration
+
+    try:
+        return read_calibration(read_json(path))
+    except EvaluationError as error:
+        raise RunFolderError(f"{error}; remove it to answer without calibrated probabilities", path=path) from None
 
 
 def relation_keys(dataset: Dataset) -> Sequence[str]:
     """The unique names of a dataset's relations, in order."""
     keys: list[str] = dataset.vocabulary.relations.keys.to_pylist()
     return keys
+
+
+def _names(holder: dict[str, Any], key: str, path: Path) -> tuple[str, ...]:
+    """A list of different names in a JSON object."""
+    names = holder.get(key)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise RunFolderError(f"has no list of different names under {key!r}", path=path)
+    return tuple(names)
 
 
 def _entity_kind(method: str) -> str:

@@ -19,13 +19,14 @@ import torch
 from unseen.errors import UnknownMethod
 from unseen.training.calibrating import fit_calibration
 from unseen.training.checkpoint import load_weights, write_json, write_tensors
-from unseen.training.config import CONFIGS, from_mapping, read_toml, resumed, write_toml
+from unseen.training.config import CONFIGS, from_mapping, resumed
 from unseen.training.distributed import Workers
 from unseen.training.errors import ConfigError
 from unseen.training.link_batches import choose_entities
 from unseen.training.loop import Material, Trainer
 from unseen.training.recipes import FINE_TUNING, completed
 from unseen.training.run_folder import RunFolder
+from unseen.training.settings_file import read_toml, write_toml
 from unseen.training.trainable import chosen_device, make_method
 
 if TYPE_CHECKING:
@@ -110,13 +111,15 @@ def begin_from(start: str | Path, method: str, dataset: Dataset, path: Path, set
 def start_of(start: str | Path, settings: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The weights of a model to begin with, and these settings in its shape; another shape is an error.
 
-    It also goes on answering and learning as it did, where the settings say nothing else.
+    It also goes on answering and learning as it did, where the settings say nothing else. A model without statistics
+    may gain them.
     """
     from unseen.training.models import SHAPE, weights_and_settings
 
     weights, own = weights_and_settings(start)
     for name in SHAPE:
-        if settings.get(name, own[name]) != own[name]:
+        gained = name == "statistics" and settings.get(name)
+        if settings.get(name, own[name]) != own[name] and not gained:
             raise ConfigError(f"{name} cannot be {settings[name]!r}: the model to begin with has {own[name]!r}")
     return weights, {**own, **settings}
 

@@ -99,6 +99,7 @@ def _zero_shot(config: ZeroShotConfig, relation_names: Sequence[str], known_fact
         config.relation_layers,
         config.hidden_dim,
         config.message,  # type: ignore[arg-type]
+        config.statistics,
         config.relation_dropout,
     )
     answering = _answering(config, known_facts)

@@ -136,7 +136,7 @@ def read_tuning(folder: str | Path, name: str = TUNING) -> Tuning | None:
         return Tuning.from_json(read_json(path))
     except RunFolderError:
         raise
-    except (UnseenError, AttributeError, TypeError) as error:
+    except (UnseenError, AttributeError, TypeError, ValueError, KeyError, OverflowError) as error:
         raise RunFolderError(f"{error}; `unseen tune` writes it anew", path=path) from None
 
 

@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 
 from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
+from unseen.graph import KnowledgeGraph
 from unseen.logic.traverse import answers
 from unseen.training.config import PretrainingConfig
 from unseen.training.pretraining.held_out import held_out_split, with_validation
 from unseen.training.pretraining.made_up_relations import SHORTCUTS, _shortcut, _whole_heads, with_made_up_relations
 from unseen.training.pretraining.world_source import drawn_batch, world_number
 from unseen.training.pretraining.worlds import (
+    DENSE_SIZES,
     HANDFUL,
     MISSING,
     NEW_ENTITIES,
+    _dense,
     _new_entities,
     _of_new_entities,
     make_world,
@@ -177,3 +180,18 @@ def test_a_world_that_has_grown_has_questions_about_what_is_missing() -> None:
     worlds = [make_world(GRAPHS, grown, number) for number in range(12)]
     asked = [any(table.hard.values.size for table in world.tables.values()) for world in worlds]
     assert sum(asked) >= len(worlds) // 2
+
+
+def test_a_dense_part_keeps_entities_with_many_edges_among_them() -> None:
+    clique = [(f"c{one}", "knows", f"c{other}") for one in range(12) for other in range(12) if one != other]
+    path = [(f"p{number}", "knows", f"p{number + 1}") for number in range(500)]
+    graph = KnowledgeGraph.from_triples([*clique, *path, ("c0", "knows", "p0")])
+    for seed in range(5):
+        left = _dense(graph, np.ones(graph.num_entities, bool), np.random.default_rng(seed))
+        names = {graph.vocabulary.entities.name(int(entity)) for entity in np.flatnonzero(left)}
+        assert names >= {f"c{number}" for number in range(12)}
+        assert len(names) <= DENSE_SIZES[1]
+
+
+def test_dense_worlds_have_questions() -> None:
+    assert make_world(GRAPHS, config(dense_worlds=1.0), 0).tables

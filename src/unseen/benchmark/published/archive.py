@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from unseen.benchmark.pickles.restricted import Pickled
 from unseen.errors import DatasetError
+from unseen.graph.files.git_lfs import POINTER_PROBLEM, is_pointer, is_pointer_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,7 +52,10 @@ class Archive:
         """The bytes of a file."""
         if name not in self:
             raise DatasetError(f"{name} is missing", path=self.where)
-        return self._load(self._names[name])
+        content = self._load(self._names[name])
+        if is_pointer(content):
+            raise DatasetError(POINTER_PROBLEM, path=self.path(name))
+        return content
 
     def pickled(self, name: str) -> Pickled:
         """A file as plain data; a pickle that is more than that is refused."""
@@ -67,6 +71,8 @@ def open_archives(path: Path) -> dict[str, Archive]:
             raise DatasetError(f"cannot be read: {error.strerror or error}", path=path) from None
     if not path.is_file():
         raise DatasetError("there is no such file or folder", path=path)
+    if is_pointer_file(path):
+        raise DatasetError(POINTER_PROBLEM, path=path)
     return _folders_of_zip(path)
 
 

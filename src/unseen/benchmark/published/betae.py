@@ -8,10 +8,10 @@ import numpy as np
 
 from unseen.benchmark.dataset import SPLITS, Dataset
 from unseen.benchmark.published.graphs import all_edges, parsed_triples, read_stats, written_triples
-from unseen.benchmark.published.names import edges_by_name, num_named, paired_vocabulary
+from unseen.benchmark.published.names import edges_by_name, known_edges, num_named, paired_vocabulary
 from unseen.benchmark.published.queries import Limits, has_queries, read_tables
 from unseen.benchmark.published.structures import Numbering
-from unseen.benchmark.published.writing import answer_file, id_file, name_file, query_file, refuse_without_shapes
+from unseen.benchmark.published.writing import answer_file, id_file, name_file, query_file
 from unseen.benchmark.split import InductiveSplit
 from unseen.errors import DatasetError
 
@@ -37,10 +37,9 @@ def is_betae(archive: Archive) -> bool:
 def read_betae(archive: Archive, name: str, graph_files: Sequence[Path]) -> Dataset:
     """The dataset of a BetaE folder; `graph_files` are its training, validation and test edges where it has none."""
     split, limits, notes = read_transductive(archive, graph_files)
-    about = {"kind": "transductive", "answers": "published", **({"notes": notes} if notes else {})}
-    dataset = Dataset(name, split, manifest=about)
-    tables = {side: read_tables(archive, side, limits, dataset.observed(side))[0] for side in SPLITS}
-    return dataset.with_queries(tables, {})
+    dataset = Dataset(name, split, manifest={"kind": "transductive", "answers": "published"})
+    tables = {side: read_tables(archive, side, limits, dataset, notes)[0] for side in SPLITS}
+    return dataset.with_queries(tables, {}, **({"notes": notes} if notes else {}))
 
 
 def read_transductive(archive: Archive, graph_files: Sequence[Path]) -> tuple[InductiveSplit, Limits, list[str]]:
@@ -51,7 +50,7 @@ def read_transductive(archive: Archive, graph_files: Sequence[Path]) -> tuple[In
     if graph_files:
         if len(graph_files) != 3:
             raise DatasetError("give three graph files: training, validation and test edges", path=archive.where)
-        parts = [edges_by_name(file, vocabulary) for file in graph_files]
+        parts = [edges_by_name(file, vocabulary, notes) for file in graph_files]
     elif "train.txt" in archive:
         parts = [_edges(archive, f"{side}.txt", vocabulary, limits, notes) for side in SPLITS]
     else:
@@ -94,10 +93,10 @@ def _edges(archive: Archive, file: str, vocabulary: Vocabulary, limits: Limits, 
         edges, remark = all_edges(triples, limits.numbering, limits.num_entities, archive.path(file))
         notes.extend([remark] if remark else [])
         return edges
-    return _named_edges(content, vocabulary, archive.path(file))
+    return _named_edges(content, vocabulary, archive.path(file), notes)
 
 
-def _named_edges(content: bytes, vocabulary: Vocabulary, path: Path) -> Edges:
+def _named_edges(content: bytes, vocabulary: Vocabulary, path: Path, notes: list[str]) -> Edges:
     rows = [line.split("\t") for line in content.decode("utf-8", "replace").splitlines()]
     if any(len(row) != 3 for row in rows):
         raise DatasetError("has a line that is not three names", path=path)
@@ -107,13 +106,11 @@ def _named_edges(content: bytes, vocabulary: Vocabulary, path: Path) -> Edges:
         vocabulary.relations.find_all([relation.removeprefix("+") for relation in relations]),
         vocabulary.entities.find_all(tails),
     ]
-    edges: Edges = np.stack(columns, axis=1)
-    return edges[(edges >= 0).all(axis=1)]
+    return known_edges(np.stack(columns, axis=1), (heads, relations, tails), path, notes)
 
 
 def betae_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Every file of the folder, and its content in pieces."""
-    refuse_without_shapes(dataset)
     numbering = Numbering(dataset.vocabulary.num_directed_relations, in_blocks=False)
     names = dataset.vocabulary.relations.keys.to_pylist()
     directed = [sign + name for name in names for sign in "+-"]

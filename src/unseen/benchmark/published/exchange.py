@@ -6,6 +6,7 @@
 | `betae` | BetaE folders | `train.txt`, ..., `train-queries.pkl`, `test-easy-answers.pkl`, ... |
 | `query2box` | Query2Box folders | `test_triples_1c.pkl`, `test_ans_1c.pkl`, `test_ans_1c_hard.pkl`, ... |
 | `npz` | graphs and queries as arrays; answers are computed | one file `<ratio>.npz` |
+| `silr` | SILR's JSON; read, not written | `test_1c.json`, ..., `entity_text.json`, `stats.txt` |
 
 Each may lie in a folder or in a zip archive. All numbering of relations is translated here and in
 the files beside this one, nowhere else.
@@ -23,9 +24,11 @@ from typing import TYPE_CHECKING, Any
 from unseen.benchmark.dataset import ANSWER_DEFINITIONS, Dataset
 from unseen.benchmark.published.archive import Archive, open_archives
 from unseen.benchmark.published.betae import betae_files, is_betae, read_betae
+from unseen.benchmark.published.fitting import fitted
 from unseen.benchmark.published.inductive import inductive_files, is_inductive, read_inductive
 from unseen.benchmark.published.npz import npz_files, read_npz
-from unseen.benchmark.published.query2box import TYPES, is_query2box, query2box_files, read_query2box
+from unseen.benchmark.published.query2box import is_query2box, query2box_files, read_query2box
+from unseen.benchmark.published.silr import is_silr, read_silr
 from unseen.benchmark.split import NAMED_SHARES
 from unseen.errors import DatasetError
 
@@ -41,7 +44,8 @@ FORMATS: dict[str, Callable[[Dataset], Files]] = {
     "query2box": query2box_files,
     "npz": npz_files,
 }
-_RECOGNISED = {"inductiveqe": is_inductive, "query2box": is_query2box, "betae": is_betae}
+_RECOGNISED = {"inductiveqe": is_inductive, "query2box": is_query2box, "betae": is_betae, "silr": is_silr}
+_TRANSDUCTIVE = {"query2box": read_query2box, "betae": read_betae, "silr": read_silr}
 
 
 def import_dataset(
@@ -50,24 +54,35 @@ def import_dataset(
     graph_files: Sequence[Path] = (),
     folder: str | None = None,
     name: str | None = None,
+    relations: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """The dataset of a published file or folder, whose format is told by its files.
 
     `graph_files` are training, validation and test triples with names: the graph of a BetaE or Query2Box folder that
     comes without one, and the names of an InductiveQE archive. `folder` chooses one of several in an archive.
+    `relations` is how many relations an .npz file has that does not say it.
     """
     source = Path(path)
     archives = open_archives(source)
     if "graph" in archives and source.suffix == ".npz":
         if graph_files:
             raise DatasetError("an .npz file says nothing that names could be found by: leave out --graph", path=source)
-        dataset, form = read_npz(archives, name or source.stem, source, progress), "npz"
+        dataset, form = read_npz(archives, name or source.stem, source, relations, progress), "npz"
+    elif relations is not None:
+        raise DatasetError(
+            "only an .npz file may leave open how many relations there are: leave out --relations", path=source
+        )
     else:
         archive, form = _chosen(archives, folder, source)
         dataset = _read(archive, form, name or _name_of(archive, source), graph_files)
     about = {"format": form, "name": source.name}
     return dataset.with_queries(dataset.tables, dataset.training_answers, **_manifest(dataset, about))
+
+
+def is_published(path: Path) -> bool:
+    """Whether a folder holds a published dataset."""
+    return any(_form_of(archive) is not None for archive in open_archives(path).values())
 
 
 def _chosen(archives: dict[str, Archive], folder: str | None, source: Path) -> tuple[Archive, str]:
@@ -81,7 +96,7 @@ def _chosen(archives: dict[str, Archive], folder: str | None, source: Path) -> t
             raise DatasetError(f"has no dataset folder {folder!r}; there are: {names or 'none'}", path=source)
         return matches[0]
     if not found:
-        known = "InductiveQE, BetaE, Query2Box or .npz"
+        known = "InductiveQE, BetaE, Query2Box, SILR or .npz"
         problem = f"has none of the files by which a published dataset is known ({known})"
         raise DatasetError(f"{problem}; files of triples become a dataset by `unseen split --given`", path=source)
     if len(found) > 1:
@@ -99,8 +114,7 @@ def _read(archive: Archive, form: str, name: str, graph_files: Sequence[Path]) -
         from unseen.graph.files.readers import read_graph
 
         return read_inductive(archive, name, read_graph(*graph_files).graph if graph_files else None)
-    reader = read_query2box if form == "query2box" else read_betae
-    return reader(archive, name, graph_files)
+    return _TRANSDUCTIVE[form](archive, name, graph_files)
 
 
 def _name_of(archive: Archive, source: Path) -> str:
@@ -115,10 +129,11 @@ def _manifest(dataset: Dataset, source: dict[str, str]) -> dict[str, Any]:
     return {"ratio": named, "seed": None, "source": source, "answers_mean": ANSWER_DEFINITIONS[definition]}
 
 
-def export_dataset(dataset: Dataset, path: str | Path, form: str) -> list[str]:
+def export_dataset(dataset: Dataset, path: str | Path, form: str, types: Sequence[str] | None = None) -> list[str]:
     """Write a dataset in a published format, as a folder, or as an archive if the name ends in .zip.
 
-    The answer says what had to be left out. The formats are pickles by definition: nowhere else does the project write
+    `types` are the query types to write, all by default. What the format cannot hold is refused (see `fitting`); the
+    answer says what a reader should know. The formats are pickles by definition: nowhere else does the project write
     any.
     """
     if form not in FORMATS:
@@ -128,17 +143,18 @@ def export_dataset(dataset: Dataset, path: str | Path, form: str) -> list[str]:
         raise DatasetError("the name of an npz file must end in .npz", path=target)
     if target.exists():
         raise DatasetError("is there already; remove it or choose another name", path=target)
+    fitting, remarks = fitted(dataset, form, types)
     fresh = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         write = _write_zip if target.suffix in (".zip", ".npz") else _write_folder
-        write(fresh, FORMATS[form](dataset))
+        write(fresh, FORMATS[form](fitting))
         fresh.rename(target)
     except OSError as error:
         raise DatasetError(f"cannot be written: {error.strerror or error}", path=target) from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True) if fresh.is_dir() else fresh.unlink(missing_ok=True)
-    return _left_out(dataset, form)
+    return remarks
 
 
 def _write_folder(folder: Path, files: Files) -> None:
@@ -157,18 +173,3 @@ def _write_zip(path: Path, files: Files) -> None:
             with archive.open(info, "w", force_zip64=True) as stream:
                 for piece in pieces:
                     stream.write(piece)
-
-
-def _left_out(dataset: Dataset, form: str) -> list[str]:
-    """What the format has no place for."""
-    filtered = len(dataset.split.test_filter)
-    hidden = [f"left out: {filtered:,} triples that are true at test but not to be predicted"] if filtered else []
-    return hidden + _left_out_queries(dataset, form)
-
-
-def _left_out_queries(dataset: Dataset, form: str) -> list[str]:
-    shapes = {name for tables in dataset.tables.values() for name in tables}
-    if form == "query2box" and shapes - {shape for shape, _, _ in TYPES.values()}:
-        missing = sorted(shapes - {shape for shape, _, _ in TYPES.values()})
-        return [f"left out, since Query2Box files have no such types: {' '.join(missing)}"]
-    return ["answers are left out: an .npz file holds graphs and queries only"] if form == "npz" else []

@@ -16,7 +16,6 @@ from unseen.benchmark.published.writing import (
     answer_list_file,
     mapping_file,
     query_file,
-    refuse_without_shapes,
 )
 from unseen.benchmark.split import HEAD, TAIL, InductiveSplit
 from unseen.errors import DatasetError
@@ -49,12 +48,14 @@ def read_inductive(archive: Archive, name: str, named: KnowledgeGraph | None) ->
         forward_edges(rows, limits.numbering, limits.num_entities, archive.path(file))
         for rows, file in zip(triples, files, strict=True)
     ]
-    vocabulary = original_vocabulary(archive, limits.num_entities, limits.numbering.count // 2, named)
+    vocabulary = original_vocabulary(archive, limits.num_entities, limits.numbering.count // 2, named, edges)
     split = InductiveSplit(vocabulary, *edges)
     _check_stats(archive, split)
     dataset = Dataset(name, split, manifest={"kind": "inductive", "answers": "published"})
-    found = {side: read_tables(archive, side, limits, dataset.observed(side)) for side in SPLITS}
-    return dataset.with_queries({side: tables for side, (tables, _) in found.items()}, found["train"][1])
+    notes: list[str] = []
+    found = {side: read_tables(archive, side, limits, dataset, notes) for side in SPLITS}
+    tables = {side: tables for side, (tables, _) in found.items()}
+    return dataset.with_queries(tables, found["train"][1], **({"notes": notes} if notes else {}))
 
 
 def _limits(archive: Archive, triples: list[Triples]) -> Limits:
@@ -88,11 +89,6 @@ def _new_entities(split: InductiveSplit) -> dict[str, int]:
 
 def inductive_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Every file of the archive, and its content in pieces."""
-    if dataset.split.disjoint:
-        raise DatasetError(
-            "this format always adds the training graph: a disjoint dataset does not fit", path=dataset.name
-        )
-    refuse_without_shapes(dataset)
     numbering = Numbering(dataset.vocabulary.num_directed_relations, in_blocks=True)
     split = dataset.split
     parts = (split.train_graph, split.valid_inference, split.valid_predict, split.test_inference, split.test_predict)

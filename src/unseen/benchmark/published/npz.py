@@ -2,18 +2,21 @@
 
 Keys: `graph/{train_graph,val_inference,val_predict,test_inference,test_predict}`, rows (head, relation, tail) read
 forwards; `{train,valid,test}/<shape>`, ids of a query in reading order, relation r backwards being r + R.
+`about/{entities,relations,true_answers}`, one number each: how many entities and relations (R) there are, and whether
+easy answers are true ones only. Files of others lack these; R is then the largest relation id of the graphs + 1.
 """
 
 from __future__ import annotations
 
 import io
 import math
+import tokenize
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unseen.benchmark.answering import answer_table, easy_and_hard_answers
-from unseen.benchmark.dataset import SPLITS, Dataset
+from unseen.benchmark.dataset import SPLITS, Dataset, is_true_only
 from unseen.benchmark.published.inductive import GRAPH_FILES
 from unseen.benchmark.published.queries import Limits, Listed, published_to_slots
 from unseen.benchmark.published.structures import Numbering, structure_of_shape
@@ -37,22 +40,62 @@ if TYPE_CHECKING:
 LARGEST_ID = np.iinfo(np.int32).max
 
 
-def read_npz(archives: dict[str, Archive], name: str, path: Path, progress: Progress | None) -> Dataset:
-    """The dataset of an `.npz` file; answers are computed, easy ones by the published definition."""
+def read_npz(
+    archives: dict[str, Archive], name: str, path: Path, relations: int | None, progress: Progress | None
+) -> Dataset:
+    """The dataset of an `.npz` file; answers are computed. `relations` counts them where the file does not."""
     graphs = [_array(archives.get("graph"), file, path, 3) for file in GRAPH_FILES]
-    ends = max((int(edges[:, [HEAD, TAIL]].max()) for edges in graphs if len(edges)), default=-1)
-    relations = max((int(edges[:, RELATION].max()) for edges in graphs if len(edges)), default=-1)
-    vocabulary = Vocabulary.numbered(ends + 1, relations + 1)
-    dataset = Dataset(name, InductiveSplit(vocabulary, *graphs), manifest={"kind": "inductive", "answers": "published"})
-    limits = Limits(ends + 1, Numbering(2 * (relations + 1), in_blocks=True))
+    counts, notes = _counts(archives.get("about"), graphs, relations, path)
+    true_only = bool(_number(archives.get("about"), "true_answers", path))
+    about = {
+        "kind": "inductive",
+        "answers": "true" if true_only else "published",
+        **({"notes": notes} if notes else {}),
+    }
+    dataset = Dataset(name, InductiveSplit(Vocabulary.numbered(*counts), *graphs), manifest=about)
+    limits = Limits(counts[0], Numbering(2 * counts[1], in_blocks=True))
     slots = {split: _queries(archives.get(split), limits, path) for split in SPLITS}
     return answered(dataset, slots, progress)
+
+
+def _counts(
+    about: Archive | None, graphs: list[NDArray[np.int32]], relations: int | None, path: Path
+) -> tuple[tuple[int, int], list[str]]:
+    """The numbers of entities and relations, and what had to be assumed about them."""
+    entities = 1 + max((int(edges[:, [HEAD, TAIL]].max()) for edges in graphs if len(edges)), default=-1)
+    used = np.unique(np.concatenate([edges[:, RELATION] for edges in graphs]))
+    fewest = int(used[-1]) + 1 if len(used) else 0
+    said = _number(about, "entities", path), _number(about, "relations", path)
+    if said[0] is not None and said[1] is not None:
+        if said[0] < entities or said[1] < fewest:
+            problem = f"says that there are {said[0]:,} entities and {said[1]:,} relations, and has larger ids"
+            raise DatasetError(f"{problem}: it is damaged", path=path)
+        if relations not in (None, said[1]):
+            raise DatasetError(f"says that there are {said[1]:,} relations: leave out --relations", path=path)
+        return (said[0], said[1]), []
+    if relations is None and len(used) < fewest:
+        missing = f"{fewest - len(used):,} of the first {fewest:,} have no edge"
+        problem = f"does not say how many relations there are, and {missing}, so it may have more"
+        raise DatasetError(f"{problem}. Import it and say how many with --relations", path=path)
+    if relations is not None and relations < fewest:
+        raise DatasetError(f"has {fewest:,} relations or more, not {relations:,}", path=path)
+    if relations is not None:
+        return (entities, relations), []
+    assumed = (
+        f"does not say how many entities and relations there are: {entities:,} and {fewest:,} were assumed, one more"
+    )
+    return (entities, fewest), [f"{assumed} than the largest ids in its graphs. --relations says another number"]
+
+
+def _number(about: Archive | None, name: str, path: Path) -> int | None:
+    """One number that the file says about itself, if it does."""
+    return None if about is None or f"{name}.npy" not in about else int(_array(about, name, path, 1)[0, 0])
 
 
 def answered(
     dataset: Dataset, slots: dict[str, dict[str, NDArray[np.int32]]], progress: Progress | None = None
 ) -> Dataset:
-    """The dataset with these queries and all their answers: easy ones as the observed graph has them."""
+    """The dataset with these queries and all their answers, easy ones by the definition in its manifest."""
     total = sum(len(rows) for tables in slots.values() for rows in tables.values())
     tables: dict[str, dict[str, QueryTable]] = {split: {} for split in SPLITS}
     lists: dict[str, dict[str, Ragged]] = {"valid": {}, "test": {}}
@@ -72,7 +115,8 @@ def _answered_table(dataset: Dataset, split: str, name: str, slots: NDArray[np.i
     shape, observed = SHAPES[name], dataset.observed(split)
     if split == "train":
         return QueryTable(shape, slots, answer_table(observed, shape, slots), Ragged.empty(len(slots)))
-    easy, hard = easy_and_hard_answers(dataset.complete(split), observed, shape, slots, compatible=True)
+    compatible = not is_true_only(dataset)
+    easy, hard = easy_and_hard_answers(dataset.complete(split), observed, shape, slots, compatible=compatible)
     return QueryTable(shape, slots, easy, hard)
 
 
@@ -97,7 +141,7 @@ def _array(archive: Archive | None, name: str, path: Path, width: int) -> NDArra
     content = archive.read(f"{name}.npy")
     try:
         array = _parsed(content)
-    except (ValueError, TypeError, EOFError, SyntaxError) as error:
+    except (ValueError, TypeError, EOFError, SyntaxError, tokenize.TokenError) as error:
         raise DatasetError(f"the array {name!r} is damaged: {error}", path=path) from None
     if array.ndim != 2 or array.shape[1] != width or (array.size and not 0 <= array.min() <= array.max() < LARGEST_ID):
         raise DatasetError(f"the array {name!r} is not rows of {width} ids", path=path)
@@ -117,16 +161,18 @@ def _parsed(content: bytes) -> NDArray[Any]:
 
 
 def npz_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """The members of an `.npz` file."""
+    """The members of an `.npz` file; every shape must be a published one."""
+    vocabulary = dataset.vocabulary
+    about = {"entities": vocabulary.num_entities, "relations": vocabulary.num_relations}
+    for name, number in {**about, "true_answers": int(is_true_only(dataset))}.items():
+        yield f"about/{name}.npy", [_written(np.array([[number]], np.int32))]
     split = dataset.split
     parts = (split.train_graph, split.valid_inference, split.valid_predict, split.test_inference, split.test_predict)
     for name, edges in zip(GRAPH_FILES, parts, strict=True):
         yield f"graph/{name}.npy", [_written(edges)]
-    numbering = Numbering(dataset.vocabulary.num_directed_relations, in_blocks=True)
+    numbering = Numbering(vocabulary.num_directed_relations, in_blocks=True)
     for side, tables in dataset.tables.items():
         for name, table in tables.items():
-            if name not in SHAPES:
-                raise DatasetError(f"the shape {name} has no name that this format knows", path=dataset.name)
             yield f"{side}/{name}.npy", [_written(published_slots(table, numbering).astype(np.int32))]
 
 

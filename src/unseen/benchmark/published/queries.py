@@ -14,7 +14,7 @@ import numpy as np
 from unseen.benchmark.pickles.restricted import NotIds, Pickled
 from unseen.benchmark.published.structures import Numbering, Structure, shape_of_structure, slots_in_place
 from unseen.benchmark.query_table import QueryTable, Ragged
-from unseen.benchmark.rows import first_shared
+from unseen.benchmark.rows import difference, first_shared
 from unseen.errors import DatasetError, QueryError
 from unseen.logic.traverse import answers
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.published.archive import Archive
-    from unseen.graph import KnowledgeGraph
     from unseen.logic.shapes import Shape
 
     Words = NDArray[np.int64]
@@ -63,16 +63,17 @@ def has_queries(archive: Archive) -> bool:
 
 
 def read_tables(
-    archive: Archive, split: str, limits: Limits, observed: KnowledgeGraph
+    archive: Archive, split: str, limits: Limits, dataset: Dataset, notes: list[str]
 ) -> tuple[dict[str, QueryTable], dict[str, dict[str, Ragged]]]:
     """The tables of one split by shape, none if it has no file of queries; and for "train" the answer lists.
 
-    A query may be absent from the easy answers only if it has none on the observed graph.
+    A query may be absent from the easy answers only if it has none on the observed graph. Answers without a file are
+    computed on the graphs of `dataset`, and `notes` says so.
     """
     file = _name(archive, "queries", split)
     if file is None:
         return {}, {}
-    listed = _listed(archive.pickled(file))
+    listed, observed = _listed(archive.pickled(file)), dataset.observed(split)
     slots = [published_to_slots(queries, limits, archive.path(file)) for queries in listed]
 
     def has_none(place: int, row: int) -> bool:
@@ -81,12 +82,54 @@ def read_tables(
 
     if split == "train":
         easy = _answers(archive, "train", split, listed, limits, _never)
-        hard = [Ragged.empty(len(rows)) for rows in easy]
+        hard: list[Ragged] | None = [Ragged.empty(len(rows)) for rows in slots]
         lists = {side: _lists(archive, side, listed, limits) for side in ("valid", "test")}
     else:
         easy = _answers(archive, "easy", split, listed, limits, has_none)
         hard, lists = _answers(archive, "hard", split, listed, limits, _never), {}
+    if easy is None or hard is None:
+        _check_computable(archive, file, split, easy is None, dataset)
+        kinds = " and ".join(kind for kind, found in (("easy", easy), ("hard", hard)) if found is None)
+        notes.append(f"the {kinds} answers of the {split} queries have no file; they were computed on the graph")
+        easy, hard = _computed(dataset, split, listed, slots, easy, hard)
     return _tables(listed, slots, easy, hard, archive.path(file)), lists
+
+
+def _check_computable(archive: Archive, file: str, split: str, lacks_easy: bool, dataset: Dataset) -> None:
+    """Refuse to compute answers on a graph that is not there; the missing file is called as its neighbours are."""
+    if dataset.complete(split).num_triples:
+        return
+    kind = "train" if split == "train" else "easy" if lacks_easy else "hard"
+    sign = "-" if "-" in file else "_"
+    missing = next(name for name in NAMES[kind] if sign in name).format(split)
+    problem = f"{missing} is missing, and without a graph the answers cannot be computed"
+    raise DatasetError(f"{problem}: give training, validation and test triples with --graph", path=archive.where)
+
+
+def _computed(
+    dataset: Dataset,
+    split: str,
+    listed: list[Listed],
+    slots: list[NDArray[np.int32]],
+    easy: list[Ragged] | None,
+    hard: list[Ragged] | None,
+) -> tuple[list[Ragged], list[Ragged]]:
+    """Easy and hard answers by traversal where a file is missing; those of a file stay as they are."""
+    from unseen.benchmark.answering import answer_table, easy_and_hard_answers
+
+    observed, complete = dataset.observed(split), dataset.complete(split)
+    found: list[tuple[Ragged, Ragged]] = []
+    for place, (queries, rows) in enumerate(zip(listed, slots, strict=True)):
+        if split == "train":
+            found.append((answer_table(observed, queries.shape, rows), Ragged.empty(len(rows))))
+            continue
+        known, missed = easy_and_hard_answers(complete, observed, queries.shape, rows, compatible=True)
+        if easy is not None:
+            known = easy[place]
+        elif hard is not None:
+            known = difference(known, hard[place])
+        found.append((known, difference(missed, known) if hard is None else hard[place]))
+    return [first for first, _ in found], [second for _, second in found]
 
 
 def _never(_place: int, _row: int) -> bool:
@@ -159,12 +202,11 @@ def published_to_slots(queries: Listed, limits: Limits, path: Path) -> NDArray[n
 
 def _answers(
     archive: Archive, kind: str, split: str, listed: list[Listed], limits: Limits, may_lack: MayLack
-) -> list[Ragged]:
-    """The answers of the queries of each structure, row by row."""
+) -> list[Ragged] | None:
+    """The answers of the queries of each structure, row by row; None without a file of them."""
     file = _name(archive, kind, split)
     if file is None:
-        missing = NAMES[kind][0].format(split)
-        raise DatasetError(f"{missing} is missing, though there are {split} queries", path=archive.where)
+        return None
     pickled = archive.pickled(file)
     keys, values = pickled.items(pickled.root)
     nested = len(values) > 0 and pickled.is_dict(int(values[0]))

@@ -73,13 +73,26 @@ def _table(archive: Archive, side: str, kind: str, limits: Limits, dataset: Data
         else _answers(archive, f"{side}_ans_{kind}_hard.pkl", listed, limits)
     )
     if hard is None:
-        raise DatasetError(f"{side}_ans_{kind}_hard.pkl is missing", path=archive.where)
+        table = QueryTable(listed.shape, slots, Ragged.empty(len(slots)), Ragged.empty(len(slots)))
+        hard = _computed_hard(archive.path(f"{side}_ans_{kind}_hard.pkl"), table, side, dataset, notes)
     if dataset.observed(side).num_triples:
         return _checked_on_graph(QueryTable(listed.shape, slots, Ragged.empty(len(slots)), hard), side, dataset, notes)
     if everything is None:
         notes.append(f"{side}_ans_{kind}.pkl is missing: easy answers of the {listed.shape.name} queries are unknown")
         everything = hard
     return QueryTable(listed.shape, slots, difference(everything, hard), hard)
+
+
+def _computed_hard(path: Path, table: QueryTable, side: str, dataset: Dataset, notes: list[str]) -> Ragged:
+    """Hard answers by traversal, where there is a graph; `path` is the file that they would stand in."""
+    from unseen.benchmark.answering import easy_and_hard_answers
+
+    if not dataset.observed(side).num_triples:
+        problem = "is missing, and without a graph the answers cannot be computed"
+        raise DatasetError(f"{problem}: give training, validation and test triples with --graph", path=path)
+    notes.append(f"{path.name} is missing: hard answers of the {table.shape.name} queries were computed on the graph")
+    graphs = dataset.complete(side), dataset.observed(side)
+    return easy_and_hard_answers(*graphs, table.shape, table.slots, compatible=True)[1]
 
 
 def _checked_on_graph(table: QueryTable, side: str, dataset: Dataset, notes: list[str]) -> QueryTable:
@@ -119,6 +132,9 @@ def query2box_files(dataset: Dataset) -> Iterator[tuple[str, Iterable[bytes]]]:
     numbering = Numbering(dataset.vocabulary.num_directed_relations, in_blocks=False)
     names = dataset.vocabulary.relations.keys.to_pylist()
     directed = [name + ending for name in names for ending in ("", "_reverse")]
+    if len(set(directed)) < len(directed):
+        problem = "this format calls the inverse of a relation x x_reverse, and here another relation is called so"
+        raise DatasetError(f"{problem}; use --format betae", path=dataset.name)
     yield from graph_and_name_files(dataset, numbering, directed, ("ind2ent", "ent2ind", "ind2rel", "rel2ind"))
     for side, tables in dataset.tables.items():
         for kind, (shape, _, _) in TYPES.items():

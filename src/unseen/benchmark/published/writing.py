@@ -9,28 +9,16 @@ import numpy as np
 from unseen.benchmark.pickles.writer import dictionary, encoded, id_sets, list_of, pickle_file, set_of
 from unseen.benchmark.published.queries import reading_order
 from unseen.benchmark.published.structures import Numbering, Structure, slots_in_place, structure_of_shape
-from unseen.errors import DatasetError, QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from unseen.benchmark.dataset import Dataset
     from unseen.benchmark.query_table import QueryTable, Ragged
     from unseen.graph import Vocabulary
 
     Tables = Mapping[str, QueryTable]
-
-
-def refuse_without_shapes(dataset: Dataset) -> None:
-    """Every shape must be one that nested tuples can say."""
-    for tables in dataset.tables.values():
-        for name, table in tables.items():
-            try:
-                structure_of_shape(table.shape)
-            except QueryError as error:
-                raise DatasetError(f"the shape {name} does not fit this format: {error}", path=dataset.name) from None
 
 
 def published_slots(table: QueryTable, numbering: Numbering) -> NDArray[np.int64]:
@@ -94,7 +82,7 @@ def mapping_file(vocabulary: Vocabulary) -> Iterator[bytes]:
 
 
 def _ids_of(names: list[str]) -> Iterator[bytes]:
-    plain = all(name.isdecimal() and len(name) < 10 for name in names)
+    plain = all(len(name) < 10 and name.isdecimal() and str(int(name)) == name for name in names)
     pairs = ((encoded(int(name) if plain else name), [encoded(number)]) for number, name in enumerate(names))
     return dictionary(pairs, of_sets=False)
 

@@ -6,19 +6,19 @@ others go to pyoxigraph. If anything is wrong, the file is read again line by li
 
 from __future__ import annotations
 
-from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
 from unseen.errors import MalformedLine
+from unseen.graph.files.depth import DEEPEST, OPENING
 from unseen.graph.files.dialect import ROLES
 from unseen.graph.files.lines import REMEDY
 from unseen.graph.files.nesting import TooDeep
 from unseen.graph.files.numbering import part_of_batches
-from unseen.graph.files.oxigraph import one_line, statements_in
+from unseen.graph.files.oxigraph import FORMAT_NAMES, one_line, pyoxigraph_module
 from unseen.graph.files.parts import Part, PartBuilder, Problems, has_bad_name
 from unseen.graph.files.statements import Statements, Triple, Unusable
 
@@ -57,7 +57,7 @@ def _read_in_blocks(source: Source, literals: bool) -> Part | None:
 
 def _batches(source: Source, statements: Statements) -> Iterator[pa.RecordBatch]:
     """Heads, relations and tails, block by block."""
-    with source.open_native() as (stream, position):
+    with source.open_native(BLOCK_BYTES) as (stream, position):
         blocks = csv.open_csv(
             stream,
             csv.ReadOptions(block_size=BLOCK_BYTES, column_names=["line"]),
@@ -87,7 +87,7 @@ def _edges_in(lines: list[str], source: Source, statements: Statements) -> list[
     edges: list[Triple | None] = [None] * len(lines)
     filled = [number for number, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
     text = "\n".join(lines[number] for number in filled)
-    quads = list(statements_in(BytesIO(text.encode()), source))
+    quads = _parsed(text.encode(), source)
     if len(quads) != len(filled):
         raise Unusable("a statement is spread over several lines")
     for number, quad in zip(filled, quads, strict=True):
@@ -95,12 +95,20 @@ def _edges_in(lines: list[str], source: Source, statements: Statements) -> list[
     return edges
 
 
+def _parsed(text: bytes, source: Source) -> list[Any]:
+    """The statements of some lines; too many triple terms, perhaps one inside the other, are refused."""
+    if text.count(OPENING) > DEEPEST:
+        raise TooDeep
+    rdf = pyoxigraph_module()
+    return list(rdf.parse(text, getattr(rdf.RdfFormat, FORMAT_NAMES[source.format])))
+
+
 def _read_line_by_line(source: Source, literals: bool, skip_errors: bool) -> Part:
     """The triples; slow, but it knows the line that is wrong."""
     statements, builder, problems = Statements(literals=literals), PartBuilder(), Problems()
     for number, line in _numbered_lines(source):
         try:
-            builder.add_all(statements.edges(list(statements_in(BytesIO(line), source))))
+            builder.add_all(statements.edges(_parsed(line, source)))
         except (SyntaxError, Unusable, TooDeep) as error:
             problem = one_line(error)
             if not skip_errors:

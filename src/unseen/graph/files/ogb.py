@@ -14,18 +14,20 @@ from __future__ import annotations
 import gzip
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from unseen.errors import GraphError, shorten
 from unseen.graph.files.parts import Part
+from unseen.graph.files.unpacking import bounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph.files.sources import Source
+    from unseen.graph.files.unpacking import Allowance
 
 EDGES, RELATIONS = "raw/edge.csv.gz", "raw/edge_reltype.csv.gz"
 ENTITY_NAMES, RELATION_NAMES = "mapping/nodeidx2entityid.csv.gz", "mapping/reltype2relid.csv.gz"
@@ -42,8 +44,9 @@ def read_ogb(source: Source) -> Part:
 
 
 def _part(source: Source, archive: zipfile.ZipFile) -> Part:
-    edges, relations = _table(source, archive, EDGES, 2), _table(source, archive, RELATIONS, 1)
-    entity_names, relation_names = (_names(source, archive, name) for name in (ENTITY_NAMES, RELATION_NAMES))
+    members = _Members(source, archive, source.allowance())
+    edges, relations = _table(members, EDGES, 2), _table(members, RELATIONS, 1)
+    entity_names, relation_names = (_names(members, name) for name in (ENTITY_NAMES, RELATION_NAMES))
     heads, tails = (_numbers(source, edges.column(place), len(entity_names), EDGES) for place in range(2))
     kinds = _numbers(source, relations.column(0), len(relation_names), RELATIONS)
     if len(kinds) != len(heads):
@@ -51,10 +54,19 @@ def _part(source: Source, archive: zipfile.ZipFile) -> Part:
     return Part(entity_names, relation_names, heads, kinds, tails)
 
 
-def _table(source: Source, archive: zipfile.ZipFile, name: str, columns: int, skip: int = 0) -> pa.Table:
+class _Members(NamedTuple):
+    """The files of an archive, and how much may come out of all of them together."""
+
+    source: Source
+    archive: zipfile.ZipFile
+    allowance: Allowance
+
+
+def _table(members: _Members, name: str, columns: int, skip: int = 0) -> pa.Table:
     """A table of the archive, without titles."""
     from pyarrow import csv  # slow to import, and few graphs come this way
 
+    source, archive, allowance = members
     inside = [path for path in archive.namelist() if path.endswith("/" + name) or path == name]
     if not inside:
         raise GraphError(
@@ -62,15 +74,15 @@ def _table(source: Source, archive: zipfile.ZipFile, name: str, columns: int, sk
         )
     with archive.open(inside[0]) as packed, gzip.open(packed) as stream:
         read = csv.ReadOptions(autogenerate_column_names=True, skip_rows=skip)
-        table = csv.read_csv(stream, read)
+        table = csv.read_csv(bounded(stream, allowance), read)  # type: ignore[arg-type]
     if table.num_columns != columns:
         raise GraphError(f"{name} has {table.num_columns} columns in place of {columns}", path=source.path)
     return table
 
 
-def _names(source: Source, archive: zipfile.ZipFile, name: str) -> pa.Array:
+def _names(members: _Members, name: str) -> pa.Array:
     """The names of numbers 0, 1, 2, ..."""
-    table = _table(source, archive, name, 2, skip=1)
+    table, source = _table(members, name, 2, skip=1), members.source
     if any(column.null_count for column in table.columns):
         raise GraphError(f"{name} has a line that lacks a number or a name", path=source.path)
     order = np.argsort(table.column(0).to_numpy(), kind="stable")

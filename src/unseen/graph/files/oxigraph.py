@@ -1,17 +1,15 @@
-"""pyoxigraph: whether it is there, its parsers, its complaints."""
+"""pyoxigraph: whether it is there, what it calls the formats, its complaints."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING
 
 from unseen.errors import MissingExtra, shorten
-from unseen.graph.files.nesting import ShallowStream, check_json
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from unseen.graph.files.sources import Source
 
 LINE_FORMATS = ("n-triples", "n-quads")
 FORMAT_NAMES = {
@@ -32,15 +30,6 @@ def pyoxigraph_module() -> ModuleType:
     except ImportError:
         raise MissingExtra("reading RDF", "rdf", "pyoxigraph") from None
     return pyoxigraph
-
-
-def statements_in(stream: BinaryIO, source: Source) -> Any:
-    """The statements of a stream; relative IRIs are resolved against the file's own address, as RDF demands."""
-    rdf = pyoxigraph_module()
-    rdf_format = getattr(rdf.RdfFormat, FORMAT_NAMES[source.format])
-    base = None if source.format in LINE_FORMATS else source.path.resolve().as_uri()
-    data = check_json(stream.read()) if source.format == "json-ld" else ShallowStream(stream)
-    return rdf.parse(data, rdf_format, base_iri=base)
 
 
 def one_line(error: Exception) -> str:

@@ -5,20 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from unseen.errors import GraphError, shorten
 from unseen.graph.files.dialect import ROLES, role_columns
 from unseen.graph.files.formats import is_compressed
 from unseen.graph.files.numbering import part_of_batches
+from unseen.graph.files.parts import LONGEST_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pyarrow.parquet import FileMetaData, ParquetFile
+
     from unseen.graph.files.parts import Part
     from unseen.graph.files.sources import Source
 
 BATCH_ROWS = 1 << 17
+MOST_TEXT = 1 << 27
+"""Bytes of the names of one batch, about."""
+
+READ_ROWS = 1 << 10
+"""Read at a time: a long name that many rows share is stored once but unfolded in every row."""
+
+MOST_BYTES_OF_A_NAME = 4 * LONGEST_NAME
+BYTES_OF_A_TRIPLE = 12
+"""What a row becomes in memory at least: three ids."""
 
 
 def read_parquet(source: Source) -> Part:
@@ -36,17 +49,64 @@ def read_parquet(source: Source) -> Part:
 
 def _batches(source: Source) -> Iterator[pa.RecordBatch]:
     """Heads, relations and tails, batch by batch."""
+    with source.open_native() as (stream, position):
+        file, names = _opened(source, stream)
+        small: list[pa.RecordBatch] = []
+        for batch in file.iter_batches(READ_ROWS, columns=names):
+            small.append(_checked([batch[name] for name in names], source.path))
+            if len(small) * READ_ROWS >= BATCH_ROWS or sum(part.nbytes for part in small) > MOST_TEXT:
+                yield _joined(small)
+                small.clear()
+                source.meter.reached(position())
+        if small:
+            yield _joined(small)
+
+
+def _checked(columns: list[pa.Array], path: Path) -> pa.RecordBatch:
+    """Columns as one batch of plain text; a name that is missing or far too long is refused."""
+    if any(column.null_count for column in columns):
+        raise GraphError("a name is missing (null); every triple needs all three", path=path)
+    batch = pa.record_batch([column.cast(pa.string()) for column in columns], list(ROLES))
+    if batch.nbytes > MOST_BYTES_OF_A_NAME and _longest(batch) > MOST_BYTES_OF_A_NAME:
+        raise GraphError(f"a name is longer than {LONGEST_NAME:,} characters", path=path)
+    return batch
+
+
+def _longest(batch: pa.RecordBatch) -> int:
+    """The size of the longest name, in bytes."""
+    return max(pc.max(pc.binary_length(column)).as_py() or 0 for column in batch.columns)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Some batches as one."""
+    return pa.record_batch(
+        [pa.concat_arrays([batch.column(place) for batch in batches]) for place in range(len(ROLES))], list(ROLES)
+    )
+
+
+def _opened(source: Source, stream: pa.NativeFile) -> tuple[ParquetFile, list[str]]:
+    """The file, and its columns of heads, relations and tails."""
     from pyarrow import parquet  # slow to import, and no other format needs it
 
-    with source.open_native() as (stream, position):
-        file = parquet.ParquetFile(pa.BufferReader(stream.read()) if is_compressed(source.path) else stream)
-        names = _triple_columns(file.schema_arrow, source.path)
-        for batch in file.iter_batches(BATCH_ROWS, columns=names):
-            columns = [batch[name] for name in names]
-            if any(column.null_count for column in columns):
-                raise GraphError("a name is missing (null); every triple needs all three", path=source.path)
-            yield pa.record_batch([column.cast(pa.string()) for column in columns], list(ROLES))
-            source.meter.reached(position())
+    content = _unpacked(source, stream) if is_compressed(source.path) else stream
+    file = parquet.ParquetFile(content)
+    _check_size(file.metadata, source)
+    return file, _triple_columns(file.schema_arrow, source.path)
+
+
+def _unpacked(source: Source, stream: pa.NativeFile) -> pa.BufferReader:
+    """All bytes of a file inside gzip, which must not be too many."""
+    allowance = source.allowance()
+    content = stream.read(allowance.most + 1)
+    allowance.use(len(content))
+    return pa.BufferReader(content)
+
+
+def _check_size(metadata: FileMetaData, source: Source) -> None:
+    """Refuse a file that promises far more than its size, in bytes or in rows."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    source.allowance().use(sum(group.total_byte_size for group in groups))
+    source.allowance().use(BYTES_OF_A_TRIPLE * metadata.num_rows)
 
 
 def _triple_columns(schema: pa.Schema, path: Path) -> list[str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from xml.parsers import expat
+from typing import TYPE_CHECKING, Any
 
 from unseen.errors import GraphError, MalformedLine
+from unseen.graph.files.checked_parse import parse_stream
 from unseen.graph.files.n_triples import read_n_triples
-from unseen.graph.files.nesting import TooDeep
-from unseen.graph.files.oxigraph import LINE_FORMATS, one_line, pyoxigraph_module, statements_in
+from unseen.graph.files.oxigraph import FORMAT_NAMES, LINE_FORMATS, one_line, pyoxigraph_module
 from unseen.graph.files.parts import Part, PartBuilder, Problems
 from unseen.graph.files.statements import Statements, Unusable
+from unseen.graph.files.xml_limits import MalformedXml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,29 +28,23 @@ def read_rdf(source: Source, *, literals: bool, skip_errors: bool) -> Part:
 
 def _read_document(source: Source, literals: bool) -> Part:
     """The triples of Turtle, TriG, RDF/XML or JSON-LD; any error is the end of it."""
-    if source.format == "rdf/xml":
-        _check_xml(source)
-    statements, builder = Statements(literals=literals), PartBuilder()
+
+    def take(quads: Any) -> Part:
+        statements, builder = Statements(literals=literals), PartBuilder()
+        builder.add_all(statements.edges(quads))
+        return statements.completed(builder.part(Problems()), quads.prefixes, invented_labels=True)
+
+    base = source.path.resolve().as_uri()
     try:
-        with source.open_text() as stream:
-            quads = statements_in(stream, source)
-            builder.add_all(statements.edges(quads))
+        return parse_stream(source.open_text, FORMAT_NAMES[source.format], take, base_iri=base).checked(source.path)
     except SyntaxError as error:
         raise _located(error, source.path) from None
-    except (Unusable, TooDeep) as error:
+    except MalformedXml as error:
+        raise MalformedLine(error.problem, path=source.path, line=error.line) from None
+    except Unusable as error:
         raise GraphError(str(error), path=source.path) from None
-    part = statements.completed(builder.part(Problems()), quads.prefixes, invented_labels=True)
-    return part.checked(source.path)
-
-
-def _check_xml(source: Source) -> None:
-    """Refuse XML that is not well-formed: pyoxigraph takes a truncated file for a short one."""
-    try:
-        with source.open_text() as stream:
-            expat.ParserCreate().ParseFile(stream)
-    except expat.ExpatError as error:
-        problem = expat.ErrorString(error.code)
-        raise MalformedLine(f"not well-formed XML: {problem}", path=source.path, line=error.lineno) from None
+    except GraphError as error:
+        raise error if error.path else GraphError(error.problem, path=source.path) from None
 
 
 def _located(error: SyntaxError, path: Path) -> GraphError:

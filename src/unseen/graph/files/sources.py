@@ -8,12 +8,15 @@ import os
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
 from unseen.errors import GraphError, shorten
 from unseen.graph.files.formats import format_of, is_compressed
+from unseen.graph.files.git_lfs import POINTER_PROBLEM, is_pointer_file
+from unseen.graph.files.unpacking import Allowance, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,6 +74,10 @@ class Source:
         """What its name says it holds."""
         return format_of(self.path)
 
+    def allowance(self) -> Allowance:
+        """How much may come out of it when it is unpacked."""
+        return Allowance(self.path, self.size)
+
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """Its bytes, decompressed; whatever goes wrong while they are read becomes one `GraphError`."""
@@ -82,11 +89,11 @@ class Source:
             if plain.peek(2)[:2] not in (b"\x1f\x8b", b""):
                 raise GraphError("is not compressed with gzip although its name ends in .gz; rename it", path=self.path)
             with gzip.GzipFile(fileobj=plain, mode="rb") as unpacked:
-                yield unpacked  # type: ignore[misc]  # a GzipFile is a BinaryIO in all but name
+                yield bounded(unpacked, self.allowance())  # type: ignore[arg-type]  # a BinaryIO in all but name
 
     @contextmanager
-    def open_native(self) -> Iterator[tuple[pa.NativeFile, Callable[[], int]]]:
-        """Its bytes, decompressed, and how many of the file have been read.
+    def open_native(self, block_bytes: int = 0) -> Iterator[tuple[pa.NativeFile, Callable[[], int]]]:
+        """Its bytes, decompressed, and how many of the file have been read, to be asked after each block.
 
         For Arrow, whose threads go on reading after an error: no Python stands between them and the file.
         """
@@ -94,8 +101,14 @@ class Source:
             if not is_compressed(self.path):
                 yield raw, raw.tell
                 return
+            allowance, blocks = self.allowance(), count()
             with pa.CompressedInputStream(raw, "gzip") as unpacked:
-                yield unpacked, raw.tell
+
+                def position() -> int:
+                    allowance.reach(next(blocks) * block_bytes)
+                    return int(raw.tell())
+
+                yield unpacked, position
 
     @contextmanager
     def open_text(self) -> Iterator[BinaryIO]:
@@ -128,6 +141,8 @@ def _size_of(path: Path) -> int:
             raise IsADirectoryError
         if not path.is_file():
             raise GraphError("is not a regular file; copy it to one first", path=path)
+        if is_pointer_file(path):
+            raise GraphError(POINTER_PROBLEM, path=path)
     format_of(path)
     return size
 
@@ -161,7 +176,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview, /) -> int | None:  # type: ignore[override]
-        count = self._raw.readinto(buffer)
-        self._count += count or 0
+        read = self._raw.readinto(buffer)
+        self._count += read or 0
         self._source.meter.reached(min(self._count, self._source.size))
-        return count
+        return read

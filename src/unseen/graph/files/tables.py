@@ -46,7 +46,7 @@ def _read_in_blocks(source: Source, dialect: Dialect) -> Part | None:
 def _batches(source: Source, dialect: Dialect) -> Iterator[pa.RecordBatch]:
     """Heads, relations and tails, block by block."""
     last = None
-    with source.open_native() as (stream, position):
+    with source.open_native(BLOCK_BYTES) as (stream, position):
         for last in _opened(stream, dialect):
             yield last
             source.meter.reached(position())

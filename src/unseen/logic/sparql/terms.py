@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from unseen.errors import QuerySyntaxError, shorten
-from unseen.graph.prefixes import key_of
+from unseen.graph.prefixes import name_in_question
 from unseen.logic.formula import Constant, Variable
 from unseen.logic.sparql.patterns import NAMELESS
 
@@ -81,7 +81,7 @@ class Terms:
     def name(self, node: Any) -> str:
         """The name of an IRI: plain in the namespace of plain names, else `<iri>`."""
         iri = self._expanded(node) if kind_of(node) == "pname" else self._absolute(str(node))
-        plain = key_of(iri)
+        plain = name_in_question(iri)
         return f"<{iri}>" if plain == iri else plain
 
     def _expanded(self, node: Any) -> str:

@@ -47,15 +47,14 @@ _REFUSED = {
     **dict.fromkeys(("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"), _CHANGES),
 }
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
-_LOCAL = r"(?:[\w:·-]|%[0-9A-Fa-f]{2}|\\.)"
+_LOCAL = r"(?:[\w:·-]++|%[0-9A-Fa-f]{2}|\\.)"
 _TOKEN = re.compile(
     rf"""
     (?P<space>\s+|\#[^\r\n]*)
-  | (?P<iri><(?:[^<>"{{}}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{{4}}|\\U[0-9A-Fa-f]{{8}})*>)
-  | (?P<string>\"{{3}}(?:"{{0,2}}(?:[^"\\]|\\.))*"{{3}} | '{{3}}(?:'{{0,2}}(?:[^'\\]|\\.))*'{{3}}
-             | "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\\\r\n]|\\.)*')
+  | (?P<iri><(?:[^<>"{{}}|^`\\\x00-\x20]++|\\u[0-9A-Fa-f]{{4}}|\\U[0-9A-Fa-f]{{8}})*+>)
+  | (?P<quote>\"{{3}}|'{{3}}|"|')
   | (?P<variable>[?$]\w+)
-  | (?P<name>(?:_|[^\W\d_](?:[\w.·-]{{0,255}}[\w·-])?)?:(?:{_LOCAL}(?:\.*{_LOCAL})*)?)
+  | (?P<name>(?:_|[^\W\d_][\w.·-]{{0,256}}+(?<!\.))?:(?:{_LOCAL}(?:\.*+{_LOCAL})*+)?)
   | (?P<language>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)
   | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   | (?P<word>[^\W\d]\w*)
@@ -64,6 +63,13 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_STRINGS = {
+    '"' * 3: (re.compile(r'(?:"{0,2}+(?:[^"\\]++|\\.))*+', re.DOTALL), re.compile('"{3}')),
+    "'" * 3: (re.compile(r"(?:'{0,2}+(?:[^'\\]++|\\.))*+", re.DOTALL), re.compile("'{3}")),
+    '"': (re.compile(r'(?:[^"\\\r\n]++|\\.)*+', re.DOTALL), re.compile('"')),
+    "'": (re.compile(r"(?:[^'\\\r\n]++|\\.)*+", re.DOTALL), re.compile("'")),
+}
+"""By its quotation mark, what is inside of a string and what ends it."""
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 
 
@@ -107,10 +113,37 @@ def _character(match: re.Match[str]) -> str:
 
 
 def tokens_of(text: str) -> Iterator[Token]:
-    """Every word and sign of a SPARQL text, query or update, valid or not; spaces and comments are left out."""
-    for match in _TOKEN.finditer(text):
-        if match.lastgroup != "space":
-            yield Token(str(match.lastgroup), match.group(), match.start())
+    """Every word and sign of a SPARQL text, query or update, valid or not; spaces and comments are left out.
+
+    The time grows with the length of the text and no faster: a quotation mark that is found to be unclosed up to some
+    place is not looked after again before that place (a text may open a string at every second character).
+    """
+    unclosed = dict.fromkeys(_STRINGS, 0)
+    position = 0
+    while match := _TOKEN.match(text, position):
+        position = match.end()
+        kind = str(match.lastgroup)
+        if kind == "quote":
+            start = match.start()
+            position = _end_of_string(text, start, unclosed)
+            kind = "string" if position > start + 1 else "sign"
+            yield Token(kind, text[start:position], start)
+        elif kind != "space":
+            yield Token(kind, match.group(), match.start())
+
+
+def _end_of_string(text: str, start: int, unclosed: dict[str, int]) -> int:
+    """Where the string that a quotation mark opens ends; if none does, the place after the mark."""
+    sign = text[start]
+    for mark in (sign * 3, sign):
+        if start >= unclosed[mark] and text.startswith(mark, start):
+            inside, closing = _STRINGS[mark]
+            body = inside.match(text, start + len(mark))
+            end = start + len(mark) if body is None else body.end()
+            if closed := closing.match(text, end):
+                return closed.end()
+            unclosed[mark] = end
+    return start + 1
 
 
 def _tokens(text: str) -> list[Token]:

@@ -20,6 +20,7 @@ from torch import Tensor
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, rebuild, walk
 from unseen.logic.rewrite import disjunctive_normal_form
 from unseen.logic.shapes import Shape
+from unseen.logic.stopping import check_stop
 from unseen.nn.beta import BetaIntersection, BetaProjection, negated
 
 Node = tuple[int, Query]
@@ -58,6 +59,7 @@ def embed(groups: Sequence[Group], networks: Networks) -> list[Float[Tensor, "ro
     values: dict[Node, Tensor] = {}
     nodes = [(number, node) for number, group in enumerate(groups) for node in walk(group.skeleton)]
     for depth in range(1, 1 + max((node.depth for _, node in nodes), default=0)):
+        check_stop()
         level = [(number, node) for number, node in nodes if node.depth == depth]
         _embed_level(level, groups, networks, values)
     return [values[number, group.skeleton] for number, group in enumerate(groups)]

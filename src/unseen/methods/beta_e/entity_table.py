@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
+from unseen.logic.stopping import check_stop
 from unseen.methods.beta_e.named_vectors import named_vectors
 from unseen.methods.beta_e.settings import Architecture
 from unseen.methods.model_relations import ModelRelations
@@ -77,6 +78,7 @@ class BetaScores:
         """The first entity of every block and the scores of its entities."""
         num_entities = len(self.table.parameters)
         for start in range(0, num_entities, self.block_size):
+            check_stop()
             yield start, self.block(start, min(start + self.block_size, num_entities))
 
     def block(self, start: int, stop: int) -> Float[Tensor, "query block"]:

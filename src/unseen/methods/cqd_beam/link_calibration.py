@@ -64,7 +64,7 @@ class LinkCalibration:
                 for name, (forwards, backwards) in value["relations"].items()
             }
             return cls(_affine(value["default"]), relations)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UnseenError(f"this is not a calibration of links: {error!r}") from None
 
 
@@ -212,6 +212,8 @@ def _sums(values: Floats, groups: NDArray[np.int64], count: int) -> Floats:
 
 def _affine(pair: Iterable[float]) -> Affine:
     factor, shift = (float(number) for number in pair)
+    if not np.isfinite([factor, shift]).all():
+        raise ValueError("a factor or a shift is not a finite number")
     return factor, shift
 
 

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.logic.algebra import Anchor, Project, Query
+from unseen.logic.stopping import check_stop
 from unseen.methods.cqd_beam.atoms import KNOWN_SPREAD, Atoms
 from unseen.methods.cqd_beam.beams import Beams
 from unseen.methods.cqd_beam.expressions import Expressions, leaves_of
@@ -45,6 +46,7 @@ class Stage:
     def blocks(self, size: int | None = None) -> Iterator[tuple[int, Float[Tensor, "row block"]]]:
         """The first entity of every block and the memberships of its entities."""
         for start, stop in self.links.blocks(size or self.block_size):
+            check_stop()
             yield start, self.values(start, stop)
 
     @torch.no_grad()

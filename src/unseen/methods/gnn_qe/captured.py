@@ -16,6 +16,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from unseen.logic.stopping import checked_by
+
 if TYPE_CHECKING:
     from unseen.methods.gnn_qe.compact_graph import CompactGraph
 
@@ -55,10 +57,11 @@ class Recording:
         self.graph = torch.cuda.CUDAGraph()
         side = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream(device))
-        with torch.cuda.stream(side):
+        with torch.cuda.stream(side), checked_by(None):
             compute(*values)  # compiles what is not compiled yet
         torch.cuda.current_stream(device).wait_stream(side)
-        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):  # others may upload graphs meanwhile
+        graph = torch.cuda.graph(self.graph, capture_error_mode="thread_local")  # others may upload graphs meanwhile
+        with graph, checked_by(None):
             self.memberships = compute(*values).sigmoid()
 
     def replay(self, inputs: Sequence[Input], count: int) -> Float[Tensor, "node row"]:

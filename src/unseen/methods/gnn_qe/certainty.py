@@ -1,4 +1,4 @@
-"""What a network says of facts that it sees: from there on, without known facts, a membership counts as certain.
+"""The certainty threshold: without known facts, memberships from there on count as certain.
 
 A network that learned to predict what is missing need not give memberships near 1 to what edges say; it is enough
 that they lie above all others. Logic needs more: what is known to be excluded must be excluded. So a few facts of the
@@ -50,9 +50,12 @@ def certain_level(model: NeuralProjector, compact: CompactGraph) -> float:
 def with_certain(
     predicted: Float[Tensor, "row node"], level: float, beside_facts: Believed
 ) -> Float[Tensor, "row node"]:
-    """Memberships as they count without known facts: certain ones nearly 1, in their order, others as predictions."""
-    certain = 1 - TRACE * (1 - predicted)
-    return torch.where(predicted >= level, certain, believed(predicted, beside_facts))
+    """Memberships as they count without known facts: certain ones nearly 1, in their order, others as predictions.
+
+    In float64: the float32 numbers between 1 - TRACE and 1 are too few to keep distinct memberships apart.
+    """
+    certain = 1 - TRACE * (1 - predicted.double())
+    return torch.where(predicted >= level, certain, believed(predicted, beside_facts).double())
 
 
 def _measured(model: NeuralProjector, compact: CompactGraph) -> float:

@@ -25,6 +25,7 @@ from torch.utils.checkpoint import checkpoint
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
+from unseen.logic.stopping import check_stop
 from unseen.methods.gnn_qe.certainty import certain_level, with_certain
 from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.gnn_qe.edge_following import follow_in_parts
@@ -185,7 +186,7 @@ class NeuralProjector(nn.Module):
         """
         parts, fits = self._parts(nodes, count)
         if fits or not torch.is_grad_enabled():
-            return [compute(part) for part in parts]
+            return [_unless_stopped(compute, part) for part in parts]
         return [checkpoint(compute, part, use_reentrant=False) for part in parts]
 
     def _parts(self, nodes: int, count: int) -> tuple[list[slice], bool]:
@@ -221,7 +222,7 @@ class KnownEdges:
 
 @dataclass(frozen=True)
 class Alone:
-    """The model's projections without the edges: what it is as certain of as of facts that it sees stands for them."""
+    """The model's projections without the edges: predictions as confident as observed facts count as known."""
 
     model: NeuralProjector
     beside_facts: Believed
@@ -229,9 +230,9 @@ class Alone:
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
-        """What the network predicts, as much of it as counts."""
+        """What the network predicts, as much of it as counts; in float64, which the network itself does not read."""
         level = certain_level(self.model, self.model.compact(graph))
-        return with_certain(self.model.project(graph, sets, relations), level, self.beside_facts)
+        return with_certain(self.model.project(graph, sets.float(), relations), level, self.beside_facts)
 
 
 def default_memory(device: torch.device) -> int:
@@ -240,6 +241,11 @@ def default_memory(device: torch.device) -> int:
         share = torch.cuda.get_per_process_memory_fraction(device)
         return int(torch.cuda.get_device_properties(device).total_memory * share) // 2
     return 8 << 30
+
+
+def _unless_stopped(compute: Callable[[slice], Tensor], part: slice) -> Tensor:
+    check_stop()
+    return compute(part)
 
 
 def _on_host(relations: Int[Tensor, " batch"]) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
+from unseen.logic.stopping import check_stop
 from unseen.methods.nodepiece_qe.entity_vectors import EntityVectors
 from unseen.methods.nodepiece_qe.tokenised_graph import TokenisedGraph
 from unseen.methods.nodepiece_qe.training_graph import node_triples
@@ -84,6 +85,7 @@ def _encoded(model: NodePieceQe, tokens: NDArray[np.int32]) -> Float[Tensor, "en
     vectors = torch.empty(len(tokens), model.architecture.dim, dtype=model.storage, device=model.device)
     table = model.encoder.table(model.vocabulary, len(tokens))
     for start in range(0, len(tokens), BLOCK):
+        check_stop()
         block = torch.from_numpy(tokens[start : start + BLOCK]).to(model.device)
         vectors[start : start + BLOCK] = model.encode(block, None, table=table)[0].to(model.storage)
     return vectors

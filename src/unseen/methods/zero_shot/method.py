@@ -50,6 +50,8 @@ class Architecture:
     relation_layers: int = 6
     hidden_dim: int = 64
     message: Message = "distmult"
+    statistics: bool = False
+    """Whether vectors of relations also come from `nn.relation_statistics`."""
     relation_dropout: float = 0.0
     """Share of the numbers of the mapped relation vectors that is left out, at random, while learning."""
 
@@ -71,7 +73,7 @@ class ZeroShot(NeuralProjector):
         shape = architecture or Architecture()
         super().__init__(Size(shape.dim, max(shape.num_layers, shape.relation_layers)), objective, answering, memory)
         self.architecture = shape
-        self.relation_network = RelationNetwork(shape.dim, shape.relation_layers)
+        self.relation_network = RelationNetwork(shape.dim, shape.relation_layers, statistics=shape.statistics)
         self.network = ConditionedNBFNet(
             shape.dim, shape.num_layers, shape.hidden_dim, shape.message, relation_dropout=shape.relation_dropout
         )
@@ -90,7 +92,9 @@ class ZeroShot(NeuralProjector):
         known = self._graphs.setdefault(graph, {})
         if self.device not in known:
             places = None if self.relation_memory is None else self.relation_memory.rows(graph)
-            known[self.device] = RelatedGraph.of_graph(graph, self.device, places)
+            known[self.device] = RelatedGraph.of_graph(
+                graph, self.device, places, statistics=self.architecture.statistics
+            )
         return known[self.device]
 
     def prepare(
@@ -127,7 +131,7 @@ class ZeroShot(NeuralProjector):
             return [nothing] * (1 + self.architecture.num_layers)
 
         def compute(part: slice) -> Tensor:
-            vectors: Tensor = self.relation_network(graph.relation_edges, queries[part])
+            vectors: Tensor = self.relation_network(graph.relation_edges, queries[part], graph.statistics)
             return vectors
 
         vectors = torch.cat(self.in_parts(graph.edges.num_relations, len(queries), compute), dim=1)

@@ -13,6 +13,7 @@ from unseen.methods.gnn_qe.compact_graph import CompactGraph
 from unseen.methods.model_relations import ModelRelations
 from unseen.nn.kernels import EdgeViews
 from unseen.nn.relation_graph import RelationGraph
+from unseen.nn.relation_statistics import relation_statistics
 
 MOST_BYTES = 1 << 28
 """Of readings that are kept for later questions."""
@@ -52,15 +53,23 @@ class RelatedGraph(CompactGraph):
     """Nodes, edges and relations of one graph on one device; relations have the graph's own numbers."""
 
     relation_edges: EdgeViews
+    statistics: Float[Tensor, "relation relation statistic"] | None = None
+    """What the graph says about pairs of relations, for models that read it."""
     remembered: Int[Tensor, " relation"] | None = None
     """Where a model with a memory of relations has them; see `relation_memory`."""
     known_readings: KnownReadings = field(default_factory=KnownReadings)
 
     @classmethod
     def of_graph(
-        cls, graph: KnowledgeGraph, device: torch.device, remembered: Int[Tensor, " relation"] | None = None
+        cls,
+        graph: KnowledgeGraph,
+        device: torch.device,
+        remembered: Int[Tensor, " relation"] | None = None,
+        *,
+        statistics: bool = False,
     ) -> RelatedGraph:
         """Both graphs, for a model that has to know no relation by name."""
         parts = cls.parts_of(graph, ModelRelations.every(graph), graph.vocabulary.num_directed_relations, device)
         places = None if remembered is None else remembered.to(device)
-        return cls(*parts, RelationGraph.of(graph).edges(device), places)
+        known = torch.from_numpy(relation_statistics(graph)).to(device) if statistics else None
+        return cls(*parts, RelationGraph.of(graph).edges(device), known, places)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.training.calibrating_across import fit_across
 from unseen.training.checkpoint import load_weights, write_json, write_tensors
-from unseen.training.config import PRETRAINING, PretrainingConfig, from_mapping, resumed, write_toml
+from unseen.training.config import PRETRAINING, PretrainingConfig, from_mapping, resumed
 from unseen.training.distributed import Workers
 from unseen.training.errors import RunFolderError
 from unseen.training.loop import Material, Trainer
@@ -24,6 +24,7 @@ from unseen.training.pretraining.held_out import held_out_split, with_validation
 from unseen.training.pretraining.world_source import WorldSource
 from unseen.training.run_folder import RunFolder
 from unseen.training.session import from_settings, set_up_torch, start_of
+from unseen.training.settings_file import write_toml
 from unseen.training.trainable import chosen_device, make_method
 from unseen.training.validation import Validation
 
@@ -91,8 +92,9 @@ def _begin(path: Path, settings: Mapping[str, Any], about: dict[str, Any], start
         RunFolder.begin(path, from_mapping(PretrainingConfig, settings), about)
         return
     weights, complete = start_of(start, settings)
-    folder = RunFolder.begin(path, from_mapping(PretrainingConfig, complete), about | {"start": str(start)})
-    write_tensors(folder.start_path, weights)
+    config = from_mapping(PretrainingConfig, complete)
+    folder = RunFolder.begin(path, config, about | {"start": str(start)})
+    write_tensors(folder.start_path, make_method(config, ()).state_dict() | weights)
 
 
 def validation_datasets(

@@ -5,6 +5,7 @@ World number i is a function of the seed and i alone:
 1. one of the graphs, larger ones more often (by the square root of their edges);
 2. a part of it, of a random size: entities drawn one by one, or neighbourhoods grown from a few of them, so that the
    model has seen dense parts and loose ones, small graphs and large ones; ids are new, so nothing can be learned by id;
+   if asked for, in some worlds the densest part of a neighbourhood instead, a few entities with many edges among them;
    if asked for, with relations made up of its own (`made_up_relations`);
 3. edges to hide, in all but some worlds: a random share of all of them, and of a few relations all but a handful, so
    that it has been asked about relations of which it sees next to nothing; or, where a world is to be one that has
@@ -43,6 +44,10 @@ NEW_ENTITIES, MISSING, FEW = 0.6, 0.3, 0.15
 how small a part of these shares both can be."""
 SMALLEST_PART = 50
 """A part with fewer edges is of no use: the neighbourhoods of the entities are taken instead."""
+DENSE_SIZES = 12, 400
+"""Entities of a dense part, drawn evenly in logarithms."""
+PEELED = 0.2
+"""Share of the entities that is left out at a time where a dense part is looked for."""
 SEEDS, GROWTHS = 3, 60
 """Entities that neighbourhoods grow from, and how often they may grow."""
 
@@ -85,7 +90,10 @@ def _part(graph: KnowledgeGraph, config: PretrainingConfig, random: np.random.Ge
     wanted = smallest * (largest / smallest) ** random.random()
     if wanted >= 0.9 * graph.num_triples:
         return graph
-    members = _loose(graph, wanted, random) if random.random() < 0.5 else _grown(graph, wanted, random)
+    if config.dense_worlds and random.random() < config.dense_worlds:
+        members = _dense(graph, _grown(graph, wanted, random), random)
+    else:
+        members = _loose(graph, wanted, random) if random.random() < 0.5 else _grown(graph, wanted, random)
     inside = np.flatnonzero(members[graph.heads] & members[graph.tails])
     if len(inside) < SMALLEST_PART:
         inside = np.flatnonzero(_grown(graph, wanted, random)[graph.heads])
@@ -114,6 +122,21 @@ def _grown(graph: KnowledgeGraph, wanted: float, random: np.random.Generator) ->
             border = random.choice(graph.connected_entities, SEEDS)
         most = max(8, int(members.sum()), len(border) // 8)
         members[random.permutation(border)[:most]] = True
+    return members
+
+
+def _dense(graph: KnowledgeGraph, members: Mask, random: np.random.Generator) -> Mask:
+    """What is left of some entities when those with the fewest edges among them are left out again and again."""
+    smallest, largest = DENSE_SIZES
+    wanted = smallest * (largest / smallest) ** random.random()
+    while (count := int(members.sum())) > wanted:
+        inside = members[graph.heads] & members[graph.tails]
+        degrees = np.bincount(graph.heads[inside], minlength=len(members)).astype(float)
+        degrees += np.bincount(graph.tails[inside], minlength=len(members))
+        weight = np.where(members, degrees * (0.5 + random.random(len(members))), np.inf)
+        left_out = max(1, min(int(PEELED * count), count - int(wanted)))
+        members = members.copy()
+        members[np.argpartition(weight, left_out - 1)[:left_out]] = False
     return members
 
 

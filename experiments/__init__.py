@@ -1,0 +1,1 @@
+"""The paper's experiments: `python -m experiments`, run from a checkout. No part of the installed package."""

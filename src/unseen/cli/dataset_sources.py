@@ -1,0 +1,55 @@
+"""What a command may be given as a dataset: its folder, anything published, or the files of a given split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unseen.errors import DatasetError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from unseen.benchmark.dataset import Dataset
+    from unseen.cli.given import GivenOptions
+
+
+def open_dataset(path: Path) -> Dataset:
+    """A dataset folder, or anything published that can be imported."""
+    from unseen.benchmark.dataset import Dataset
+    from unseen.benchmark.published import import_dataset
+    from unseen.cli.console import progress_bar
+
+    if (path / "manifest.json").is_file():
+        return Dataset.open(path)
+    with progress_bar("importing", unit="queries") as bar:
+        dataset = import_dataset(path, progress=bar)
+    tell_notes(dataset, path)
+    return dataset
+
+
+def is_given(path: Path, options: GivenOptions) -> bool:
+    """Whether the files of a split are meant: something is said about them, or a folder has nothing else."""
+    from unseen.benchmark.published import is_published
+
+    is_folder = (path / "manifest.json").is_file()
+    if options.inference or options.layout is not None or options.ask is not None:
+        if is_folder:
+            problem = "is a dataset folder: --inference, --layout and --ask are about files of triples"
+            raise DatasetError(problem, path=path)
+        return True
+    return path.is_dir() and not is_folder and not is_published(path)
+
+
+def open_given(path: Path, options: GivenOptions) -> Dataset:
+    """The dataset of given files, called by their folder."""
+    from unseen.cli.given import given_dataset
+
+    return given_dataset([path], path.resolve().name.split(".")[0], options)
+
+
+def tell_notes(dataset: Dataset, path: Path) -> None:
+    """What the user should know about a dataset that was imported, on standard error."""
+    from unseen.cli.console import note
+
+    for remark in dataset.manifest.get("notes", ()):
+        note(f"{path}: {remark}")

@@ -1,0 +1,156 @@
+"""The triples in a process of their own: what kills the engine does not kill the server, and can be started again.
+
+An update has limits on time and memory; one that exceeds them is ended together with its process. Everything that was
+committed is in the store when it is opened again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from unseen.database.engine.frames import Channel, Closed
+from unseen.database.engine.limits import EngineLimits
+from unseen.database.engine.process import Child
+from unseen.database.engine.wire_errors import unpacked
+from unseen.database.triples import Triples
+from unseen.errors import DatabaseError, EngineLost
+
+if TYPE_CHECKING:
+    from unseen.database.engine.frames import Header
+
+_BESIDE = ("labels_of", "backup", "graph_names", "holds")
+"""What must not wait behind an update."""
+_ONCE = ("update", "bulk_load")
+"""What is not asked again of a new process: whoever asked looks whether it was done."""
+_DOING = {"update": "ran an update", "add": "wrote statements", "remove": "removed statements", "bulk_load": "loaded"}
+SECONDS_TO_OPEN = 600.0
+
+
+class ProcessTriples(Triples):
+    """A store that another process has open."""
+
+    def __init__(self, path: Path, limits: EngineLimits | None = None) -> None:
+        self.limits = limits or EngineLimits()
+        self.starts = 0
+        """How often the process was started."""
+        self._starting, self._working, self._beside = RLock(), RLock(), RLock()
+        self._child: Child | None = None
+        self._is_closed = False
+        super().__init__(path)
+
+    def _open(self) -> None:
+        with self._starting:
+            if self._is_closed:
+                raise DatabaseError("is closed", path=self.path)
+            child = Child.start("writer", {"path": str(self.path.absolute())}, connections=2)
+            self.starts += 1
+            self._channels = [Channel(connection) for connection in child.connections]
+            child.connections[0].settimeout(SECONDS_TO_OPEN)
+            try:
+                header, _ = self._channels[0].receive()
+            except (Closed, TimeoutError):
+                _end(child)
+                raise DatabaseError("cannot be opened: the engine does not start", path=self.path) from None
+            if "error" in header:
+                _end(child)
+                raise self._not_opened(unpacked(header["error"]))
+            self._child = child
+
+    def reopen(self) -> None:
+        """End the process and start another one: after a failed write RocksDB takes no others."""
+        with self._starting:
+            self._end()
+            self._open()
+            self.changes += 1
+
+    def _ensure_running(self) -> None:
+        """Start the process again if it has ended."""
+        with self._starting:
+            if self._child is None or self._child.process.poll() is not None:
+                self.reopen()
+
+    def close(self) -> None:
+        """End the process."""
+        with self._starting:
+            self._is_closed = True
+            self._end()
+
+    def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            _end(child)
+
+    @property
+    def store(self) -> Any:
+        """Nobody but its process has the store itself."""
+        raise DatabaseError("the store is open in another process", path=self.path)
+
+    def _carry_out(self, header: Header, body: bytes = b"") -> tuple[Any, bytes]:
+        with self._beside if header["do"] in _BESIDE else self._working:
+            try:
+                return self._answered(header, body)
+            except EngineLost:
+                if header["do"] in _ONCE:
+                    raise
+                return self._answered(header, body)
+
+    def _answered(self, header: Header, body: bytes) -> tuple[Any, bytes]:
+        """What the process answers; one that has ended before is started again first."""
+        self._ensure_running()
+        with self._starting:
+            child, channels = self._child, self._channels
+        kind, place, seconds = header["do"], int(header["do"] in _BESIDE), None
+        if child is None:
+            raise EngineLost(_DOING.get(kind, "worked"), "it could not be started")
+        if kind == "update":
+            header, seconds = {**header, "memory": self.limits.megabytes}, self.limits.update_seconds
+        try:
+            child.connections[place].settimeout(seconds)
+            channels[place].send(header, body)
+            told, result = channels[place].receive()
+        except TimeoutError:
+            self._lose(child, patience=0)
+            reason = f"it took longer than {seconds:g} seconds"
+            raise EngineLost(_DOING.get(kind, "worked"), reason, cause="time") from None
+        except (Closed, OSError):
+            self._lose(child)
+            cause, reason = child.why_it_ended(self.limits.megabytes)
+            raise EngineLost(_DOING.get(kind, "worked"), reason, cause=cause) from None
+        if "error" in told:
+            raise unpacked(told["error"])
+        return told["result"], result
+
+    def _lose(self, child: Child, patience: float = 0.5) -> None:
+        """Make sure that a process which does not answer has ended."""
+        with self._starting:
+            with suppress(subprocess.TimeoutExpired):
+                child.process.wait(patience)
+            _end(child)
+            if self._child is child:
+                self._child = None
+
+    def dump(
+        self, target: Path | BinaryIO, rdf_format: Any, graph: str | None = None, *, everything: bool = False
+    ) -> None:
+        """Write one graph or everything; for a stream the process writes a file first."""
+        if isinstance(target, Path | str):
+            super().dump(Path(target), rdf_format, graph, everything=everything)
+            return
+        file = self.path.with_name(f"dump-{secrets.token_hex(4)}.nt")
+        try:
+            super().dump(file, rdf_format, graph, everything=everything)
+            with file.open("rb") as stream:
+                shutil.copyfileobj(stream, target)
+        finally:
+            file.unlink(missing_ok=True)
+
+
+def _end(child: Child) -> None:
+    child.kill()
+    child.process.wait()

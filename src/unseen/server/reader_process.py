@@ -1,0 +1,178 @@
+"""One reader as the event loop sees it: a process, its connection, and the request that it is at."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unseen.database.engine.frames import FrameBuffer, frame
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable
+
+    from unseen.database.engine.frames import Header
+    from unseen.database.engine.process import Child
+
+    Reply = tuple[Header, bytes]
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+SLOW_NICENESS = 10
+
+
+@dataclass(eq=False)
+class Job:
+    """One request to a reader."""
+
+    header: Header
+    body: bytes
+    future: asyncio.Future[Reply]
+    deadline: float
+    needs_store: bool = True
+    gone: Callable[[], Awaitable[None]] | None = None
+    """Returns when the client has gone."""
+    watch: asyncio.Task[None] | None = None
+    began: float = 0.0
+    used_before: float | None = None
+    """Processor time of its reader when the request was first looked at."""
+
+    def finish(self, reply: Reply) -> None:
+        """Hand over the answer."""
+        self._end()
+        if not self.future.done():
+            self.future.set_result(reply)
+
+    def fail(self, error: Exception) -> None:
+        """Hand over an error."""
+        self._end()
+        if not self.future.done():
+            self.future.set_exception(error)
+
+    def _end(self) -> None:
+        if self.watch is not None:
+            self.watch.cancel()
+
+
+@dataclass(eq=False)
+class ReaderProcess:
+    """A running reader; `heard` is told of each answer, `lost` of the end of the connection."""
+
+    loop: asyncio.AbstractEventLoop
+    child: Child
+    heard: Callable[[ReaderProcess, Header, bytes], None]
+    lost: Callable[[ReaderProcess], None]
+    job: Job | None = None
+    is_ready: bool = False
+    is_slow: bool = False
+    checkpoint: Path | None = None
+    prefixes: dict[str, str] | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        (self._connection,) = self.child.connections
+        self._connection.setblocking(False)
+        self._buffer, self._unsent = FrameBuffer(), bytearray()
+        self._is_open = True
+        self.loop.add_reader(self._connection, self._readable)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self.child.process.pid
+
+    def show(self, checkpoint: Path, prefixes: dict[str, str]) -> None:
+        """Have it read from a checkpoint from now on."""
+        header: dict[str, Any] = {"do": "open"}
+        if self.checkpoint != checkpoint:
+            header["path"], self.checkpoint = str(checkpoint), checkpoint
+        if self.prefixes is not prefixes:
+            header["prefixes"], self.prefixes = prefixes, prefixes
+        if len(header) > 1:
+            self._send(frame(header))
+
+    def begin(self, job: Job) -> None:
+        """Send a request."""
+        self.job, job.began = job, time.monotonic()
+        self._send(frame(job.header, job.body))
+
+    def seconds_at_work(self, now: float) -> float:
+        """How long it has been at its request: processor time, or a fifth of the time that has passed."""
+        job = self.job
+        if job is None:
+            return 0.0
+        used = _processor_seconds(self.pid)
+        if job.used_before is None:
+            job.used_before = used
+        return max(used - job.used_before, (now - job.began) / 5)
+
+    def slow_down(self) -> None:
+        """Let others go first."""
+        self.is_slow = True
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self.pid, SLOW_NICENESS)
+
+    def close(self) -> None:
+        """End the process at once; `has_ended` says when it is gone."""
+        if self._is_open:
+            self._is_open = False
+            self.loop.remove_reader(self._connection)
+            self.loop.remove_writer(self._connection)
+        self.child.kill()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process is gone."""
+        return self.child.process.poll() is not None
+
+    def _readable(self) -> None:
+        try:
+            data = self._connection.recv(1 << 18)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.loop.remove_reader(self._connection)
+            self.lost(self)
+            return
+        self._buffer.feed(data)
+        while self._is_open and (found := self._buffer.take()) is not None:
+            self.heard(self, *found)
+
+    def _send(self, data: bytes) -> None:
+        if not self._unsent:
+            try:
+                sent = self._connection.send(data)
+            except (BlockingIOError, InterruptedError):
+                sent = 0
+            except OSError:  # it has died: the reading side will notice
+                return
+            if sent == len(data):
+                return
+            data = data[sent:]
+            self.loop.add_writer(self._connection, self._writable)
+        self._unsent += data
+
+    def _writable(self) -> None:
+        try:
+            sent = self._connection.send(bytes(self._unsent[: 1 << 18]))
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self._unsent.clear()
+            sent = 0
+        del self._unsent[:sent]
+        if not self._unsent:
+            self.loop.remove_writer(self._connection)
+
+
+def _processor_seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    except OSError:  # no such system, or no such process any more
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS

@@ -1,0 +1,116 @@
+"""The JSON that goes in and comes out, as JSON Schema: `/openapi.json` shows it, request bodies are checked by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+COUNT: Schema = {"type": "integer"}
+NAME: Schema = {"type": "string", "minLength": 1, "maxLength": 65_536}
+TRIPLE: Schema = {"type": "array", "items": NAME, "minItems": 3, "maxItems": 3}
+
+
+def _object(description: str, properties: Schema, *, optional: tuple[str, ...] = (), **more: Any) -> Schema:
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "description": description, "properties": properties, "required": required, **more}
+
+
+def _list_of(name: str) -> Schema:
+    return {"type": "array", "items": reference(name)}
+
+
+def reference(name: str) -> Schema:
+    """The schema of that name among COMPONENTS."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _flag(description: str) -> Schema:
+    return {"type": "boolean", "default": False, "description": description}
+
+
+ASK_REQUEST = _object(
+    "A question.",
+    {
+        "question": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100_000,
+            "description": "A formula, or a SPARQL SELECT.",
+        },
+        "top": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": 1000,
+            "description": "How many answers: 10, or what a SPARQL LIMIT says.",
+        },
+        "explain": _flag("Whether to say why: a proof, or the likeliest bindings."),
+        "predicted_only": _flag("Whether to leave out what the graph says itself."),
+        "exact": _flag("Whether to leave out predictions."),
+    },
+    optional=("top", "explain", "predicted_only", "exact"),
+    additionalProperties=False,
+)
+TRIPLES_REQUEST = _object(
+    "Triples by name: head, relation, tail.",
+    {"triples": {"type": "array", "items": TRIPLE, "minItems": 1}},
+    additionalProperties=False,
+)
+
+COMPONENTS: dict[str, Schema] = {
+    "Answer": _object(
+        "One answer.",
+        {
+            "rank": COUNT,
+            "entity": TEXT,
+            "known": {"type": "boolean", "description": "Whether the graph says so itself."},
+            "probability": {"type": "number"},
+            "bindings": {"type": "object", "additionalProperties": TEXT},
+            "edges": {"type": ["array", "null"], "items": TRIPLE},
+        },
+        optional=("edges",),
+    ),
+    "Counts": _object("How large the graph is.", {"entities": COUNT, "relations": COUNT, "triples": COUNT}),
+    "Answers": _object(
+        "The answers to a question, known ones first.",
+        {
+            "query": TEXT,
+            "method": TEXT,
+            "graph": reference("Counts"),
+            "known": {"type": "integer", "description": "How many answers the graph itself gives, shown or not."},
+            "answers": _list_of("Answer"),
+        },
+    ),
+    "Added": _object("What adding did.", {"added": COUNT, "unchanged": COUNT}),
+    "Removed": _object("What removing did.", {"removed": COUNT, "unchanged": COUNT}),
+    "Entity": _object(
+        "An entity: its readable name, its IRI, and how many edges it has.", {"name": TEXT, "iri": TEXT, "edges": COUNT}
+    ),
+    "Entities": _object("Entities found.", {"entities": _list_of("Entity")}),
+    "Relation": _object(
+        "A relation: its readable name, its IRI, and how many triples it has.",
+        {"name": TEXT, "iri": TEXT, "triples": COUNT},
+    ),
+    "Relations": _object("Relations found.", {"relations": _list_of("Relation")}),
+    "Health": _object("That the server answers, and with what.", {"status": TEXT, "version": TEXT, "model": TEXT}),
+    "ErrorDetails": _object(
+        "What was wrong.",
+        {
+            "code": TEXT,
+            "message": TEXT,
+            "closest": {
+                "type": ["array", "null"],
+                "items": TEXT,
+                "description": "For an unknown name: the names most like it.",
+            },
+            "position": {
+                "type": ["integer", "null"],
+                "description": "For a text: where it goes wrong, counted from 0.",
+            },
+        },
+        optional=("closest", "position"),
+        additionalProperties=True,
+    ),
+    "Error": _object("Every error has this shape.", {"error": reference("ErrorDetails")}),
+}
