@@ -47,6 +47,8 @@ def count_properties(adjacency, head_rows, members, keep, smoothing, least, seed
                     keys[slot] = properties + own
                     used += 1
                 weights[slot] += 1.0
+                if 2 * used > len(keys):
+                    keys, weights, last = grown(keys, weights, last)
             low, high = adjacency.row_edges[adjacency.entity_rows[x]], adjacency.row_edges[adjacency.entity_rows[x + 1]]
             look = min(high - low, MOST_EDGES)
             weight = (high - low) / max(1, look)
@@ -62,8 +64,6 @@ def count_properties(adjacency, head_rows, members, keep, smoothing, least, seed
                 weights[slot] += weight
                 if 2 * used > len(keys):
                     keys, weights, last = grown(keys, weights, last)
-            if 2 * used > len(keys):
-                keys, weights, last = grown(keys, weights, last)
         scale = size / drawn
         prior = size / (adjacency.relation_rows[relation + 1] - adjacency.relation_rows[relation] + smoothing)
         bodies, supports, confidences = np.empty(used, np.int64), np.empty(used), np.empty(used)

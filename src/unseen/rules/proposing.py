@@ -71,6 +71,8 @@ def count_bodies(adjacency, relation, sources, targets, salt):
                     keys[slot] = adjacency.near_relation[place]
                     used += 1
                 weights[slot] += 1.0
+                if 2 * used > len(keys):
+                    keys, weights, last = grown(keys, weights, last)
             place += 1
         size_x = first_edge(adjacency, x + 1) - first_edge(adjacency, x)
         size_z = first_edge(adjacency, z + 1) - first_edge(adjacency, z)
@@ -103,8 +105,6 @@ def count_bodies(adjacency, relation, sources, targets, salt):
                 if 2 * used > len(keys):
                     keys, weights, last = grown(keys, weights, last)
                 other += 1
-        if 2 * used > len(keys):
-            keys, weights, last = grown(keys, weights, last)
     kept = keys != EMPTY
     return keys[kept], weights[kept]
 
