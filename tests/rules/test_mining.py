@@ -14,6 +14,7 @@ from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.rules import mining
 from unseen.rules.listing import listed, reasons
 from unseen.rules.mining import mine, updated
+from unseen.rules.path_mining import LEAST_SUPPORT
 from unseen.rules.rule_set import Rules
 
 
@@ -41,7 +42,7 @@ def counted(graph: KnowledgeGraph, length: int) -> dict[tuple[int, ...], tuple[i
         pairs = {(x, path[-1]) for x, paths in ends.items() for path in paths}
         for head in range(count):
             support = sum(bool(edges[head, x, z]) for x, z in pairs)
-            if support >= mining.LEAST_SUPPORT and steps != (head,):
+            if support >= LEAST_SUPPORT and steps != (head,):
                 found[(head, *steps)] = (support, len(pairs))
     return found
 

@@ -53,6 +53,8 @@ class Adjacency(NamedTuple):
         return len(self.relation_rows) - 1
 
 
+CHUNK = 1_000_000
+"""Rows that are looked at in one compiled call."""
 _KEPT: WeakKeyDictionary[KnowledgeGraph, Adjacency] = WeakKeyDictionary()
 
 
@@ -80,11 +82,12 @@ def _adjacency(graph: KnowledgeGraph) -> Adjacency:
     row_edges = np.append(starts, len(order))
     entity_rows = _offsets(row_entity, num_entities)
     rows_by_relation = np.argsort(row_relation, kind="stable").astype(np.int32)
+    rows = (entity_rows, row_entity, row_relation, row_edges, row_targets)
     back_row = np.empty(len(order), np.int32)
-    _find_back_rows(entity_rows, row_relation, row_edges, row_targets, back_row)
+    for low in range(0, len(row_relation), CHUNK):  # Ctrl-C counts between two calls
+        _find_back_rows(low, min(low + CHUNK, len(row_relation)), rows[0], *rows[2:5], back_row)
     relation_rows = _offsets(row_relation, num_directed)
-    rows = (entity_rows, row_entity, row_relation, row_edges, row_targets, back_row)
-    return Adjacency(*rows, near, near_relation, relation_rows, rows_by_relation)
+    return Adjacency(*rows, back_row, near, near_relation, relation_rows, rows_by_relation)
 
 
 def _sorted(first: Ids, second: Ids, third: Ids, limits: tuple[int, int, int]) -> tuple[Ids, Ids, Ids]:
@@ -122,8 +125,8 @@ def _offsets(owners: Ids, count: int) -> Places:
 
 @compiled
 @no_type_check
-def _find_back_rows(entity_rows, row_relation, row_edges, targets, back_row):
-    for row in range(len(row_relation)):
+def _find_back_rows(begin, end, entity_rows, row_relation, row_edges, targets, back_row):
+    for row in range(begin, end):
         wanted = row_relation[row] ^ 1
         for edge in range(row_edges[row], row_edges[row + 1]):
             low, high = entity_rows[targets[edge]], entity_rows[targets[edge] + 1]

@@ -23,16 +23,14 @@ MOST_PAIRS = 1000
 
 @compiled
 @no_type_check
-def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs, hits, seen):
+def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs, hits, seen, stamp):
     """For each body the pairs that it connects, for each of its heads those with the head; scaled to all sources.
 
-    `seen` are the pairs that were looked at.
+    `seen` are the pairs that were looked at. `stamp` has a place for each entity and a last one for the latest mark.
     """
-    num_entities = len(adjacency.entity_rows) - 1
-    stamp = np.full(num_entities, NONE, np.int64)
     slots = np.full(len(adjacency.relation_rows), NONE, np.int64)
     base = np.int64(len(adjacency.relation_rows))
-    mark = np.int64(0)
+    mark = stamp[-1]
     steps = np.empty(3, np.int64)
     for body in range(len(bodies)):
         rest, length = bodies[body], 0
@@ -109,6 +107,7 @@ def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs,
         for place in range(head_offsets[body], head_offsets[body + 1]):
             slots[heads[place]] = NONE
             hits[place] *= scale
+    stamp[-1] = mark
 
 
 @compiled

@@ -28,8 +28,13 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """The results in order of the items, computed on all cores; leaving the loop drops what has not begun."""
+def in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], leave: Callable[[], object] = lambda: None
+) -> Iterator[Result]:
+    """The results in order of the items, computed on all cores.
+
+    Leaving the loop, also by Ctrl-C, drops what has not begun, calls `leave` and waits for what has.
+    """
     work = list(items)
     if len(work) <= 1 or available_cores() == 1:
         yield from map(function, work)
@@ -38,4 +43,5 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Itera
     try:
         yield from pool.map(function, work)
     finally:
+        leave()
         pool.shutdown(wait=True, cancel_futures=True)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.rules.compiling import available_cores, in_order
 from unseen.rules.constant_rules import count_properties
 from unseen.rules.rule_set import SMOOTHING, ConstantRules
 
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.rules.adjacency import Adjacency
+    from unseen.rules.rounds import Round
 
     Ids = NDArray[np.int32]
     Values = NDArray[np.float32]
@@ -22,16 +22,21 @@ if TYPE_CHECKING:
 HEADS_PER_RELATION, MEMBERS, BODIES_PER_HEAD, LEAST_MEMBERS = 50, 50, 10, 3
 
 
-def mined_constants(adjacency: Adjacency, seed: int) -> ConstantRules:
+CHUNK = 100
+"""Heads that are counted in one piece of work."""
+
+
+def mined_constants(this: Round, share: float) -> ConstantRules:
     """Rules with constants, by head, the most confident first."""
+    adjacency, seed = this.adjacency, this.seed
     rows = _frequent_rows(adjacency)
-    parts = np.array_split(rows, 4 * available_cores()) if len(rows) else []
+    parts = [rows[low : low + CHUNK] for low in range(0, len(rows), CHUNK)]
 
     def count(part: NDArray[np.int32]) -> Counted:
         found: Counted = count_properties(adjacency, part, MEMBERS, BODIES_PER_HEAD, SMOOTHING, 2.0, seed)
         return found
 
-    pieces = list(in_order(count, parts))
+    pieces = list(this.each("counting constants", count, parts, share))
     ids, values = np.empty(0, np.int32), np.empty(0, np.float32)
     heads, bodies = (np.concatenate([ids, *(piece[i] for piece in pieces)]) for i in (0, 1))
     support, confidence = (np.concatenate([values, *(piece[i] for piece in pieces)]) for i in (2, 3))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, no_type_check
 import numpy as np
 
 from unseen.rules.compiling import compiled
-from unseen.rules.evidence import AGAIN, DEGREE, LINK_ODDS, LINKS, RULES, SOURCES, SURE, note_rule
-from unseen.rules.lookups import NONE, first_edge, row_of, sampled_place
+from unseen.rules.evidence import AGAIN, DEGREE, LINK_ODDS, LINKS, SOURCES, SURE, note_rule
+from unseen.rules.lookups import NONE, first_edge, place_near, row_of, sampled_place
 from unseen.rules.tally import EMPTY, grown, new_tally, slot_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ LEAST = 2
 """Entities for which a rule with constants must hold."""
 FIRST_HUB, HUB = 1000, 5000
 """Targets of one step that are followed, and ends of one rule that are reached."""
+TO_BUDGET, MOST_LOOKS = 400_000, 400_000
+"""Edges of others that rules to constants touch for one source, and places where rules over paths look for an edge."""
+STRIDE = 1_000_003
+"""A prime: its multiples visit all properties of a source, spread out."""
 
 
 class RuleIndex(NamedTuple):
@@ -130,7 +134,7 @@ def fire_all(adjacency, index, source, relation, hidden, budget, state):
     if index.loops[relation] > 0:
         weight = -np.log1p(-index.loops[relation] / (total + smoothing))
         note_rule(source, weight, 0, evidence, touched, num_touched)
-    _note_links(adjacency, index, source, relation, hidden, evidence)
+    _note_links(adjacency, index, source, relation, hidden, state)
     for place in range(num_touched[0]):
         z = touched[place]
         less = 1 if z == hidden else 0
@@ -149,7 +153,7 @@ def _fire_paths(adjacency, index, source, relation, hidden, budget, state):
     )
     order = np.argsort(-weights[:count])
     mark = stamp[-1]
-    work = 0
+    work, looks = 0, 0
     for place in order:
         rule, weight = numbers[place], weights[place]
         mark += 1
@@ -172,9 +176,11 @@ def _fire_paths(adjacency, index, source, relation, hidden, budget, state):
                     note_rule(y, own, 0, evidence, touched, num_touched)
                 continue
             row2 = row_of(adjacency, y, second)
+            looks += 1
             if row2 < 0:
                 continue
-            for edge2 in range(adjacency.row_edges[row2], adjacency.row_edges[row2 + 1]):
+            low2 = adjacency.row_edges[row2]
+            for edge2 in range(low2, min(adjacency.row_edges[row2 + 1], low2 + HUB)):
                 w = adjacency.targets[edge2]
                 ends += 1
                 if w == source or w == y:
@@ -189,9 +195,11 @@ def _fire_paths(adjacency, index, source, relation, hidden, budget, state):
                         evidence[w, AGAIN] += own
                     continue
                 row3 = row_of(adjacency, w, third)
+                looks += 1
                 if row3 < 0:
                     continue
-                for edge3 in range(adjacency.row_edges[row3], adjacency.row_edges[row3 + 1]):
+                low3 = adjacency.row_edges[row3]
+                for edge3 in range(low3, min(adjacency.row_edges[row3 + 1], low3 + HUB)):
                     z = adjacency.targets[edge3]
                     ends += 1
                     if z == source or z == y or z == w:
@@ -208,7 +216,7 @@ def _fire_paths(adjacency, index, source, relation, hidden, budget, state):
             if ends > HUB:
                 break
         work += ends
-        if work > budget:
+        if work > budget or looks > MOST_LOOKS:
             break
     stamp[-1] = mark
 
@@ -219,40 +227,61 @@ def _fire_to_constants(adjacency, index, source, relation, hidden, state):
     """Rules r(x, c) <- a(x, d), counted as they are needed: what others with a property of the source lead to."""
     evidence, touched, num_touched, _stamp, tally = state
     reached = np.empty(256, np.int32)
-    for row in range(adjacency.entity_rows[source], adjacency.entity_rows[source + 1]):
-        own = adjacency.row_relation[row]
+    edges = _properties(adjacency, source)
+    stride, work = (STRIDE if len(edges) % STRIDE else 1), 0
+    for turn in range(len(edges)):
+        edge = edges[turn * stride % len(edges)]
+        body = adjacency.back_row[edge]
+        if adjacency.row_relation[body] == relation ^ 1 and adjacency.targets[edge] == hidden:
+            continue
+        begin, total = adjacency.row_edges[body], adjacency.row_edges[body + 1] - adjacency.row_edges[body]
+        drawn = min(total, MEMBERS)
+        count = 0
+        for member in range(drawn):
+            other = adjacency.targets[begin + sampled_place(total, drawn, member, np.uint64(body))]
+            work += 1
+            if other == source:
+                continue
+            found = row_of(adjacency, other, relation)
+            if found < 0:
+                continue
+            first = adjacency.row_edges[found]
+            for place in range(first, min(adjacency.row_edges[found + 1], first + MEMBERS)):
+                z = adjacency.targets[place]
+                work += 1
+                if tally[z] == 0:
+                    if count == len(reached):
+                        reached = _doubled(reached)
+                    reached[count] = z
+                    count += 1
+                tally[z] += 1
+        for place in range(count):
+            z = reached[place]
+            if z != source and z != adjacency.targets[edge] and tally[z] >= LEAST:
+                confidence = tally[z] * (total / drawn) / (total - 1 + index.smoothing)
+                note_rule(z, -np.log1p(-min(confidence, SURE)), 1, evidence, touched, num_touched)
+            tally[z] = 0
+        if work > TO_BUDGET:
+            break
+
+
+@compiled
+@no_type_check
+def _properties(adjacency, source):
+    """Edges of a source, of each relation `PROPERTIES` at most."""
+    first, last = adjacency.entity_rows[source], adjacency.entity_rows[source + 1]
+    count = 0
+    for row in range(first, last):
+        count += min(adjacency.row_edges[row + 1] - adjacency.row_edges[row], PROPERTIES)
+    edges = np.empty(count, np.int64)
+    count = 0
+    for row in range(first, last):
         low, size = adjacency.row_edges[row], adjacency.row_edges[row + 1] - adjacency.row_edges[row]
         looked = min(size, PROPERTIES)
         for number in range(looked):
-            edge = low + sampled_place(size, looked, number, np.uint64(source))
-            if own == relation and adjacency.targets[edge] == hidden:
-                continue
-            body = adjacency.back_row[edge]
-            begin, total = adjacency.row_edges[body], adjacency.row_edges[body + 1] - adjacency.row_edges[body]
-            drawn = min(total, MEMBERS)
-            count = 0
-            for member in range(drawn):
-                other = adjacency.targets[begin + sampled_place(total, drawn, member, np.uint64(body))]
-                if other == source:
-                    continue
-                found = row_of(adjacency, other, relation)
-                if found < 0:
-                    continue
-                first = adjacency.row_edges[found]
-                for place in range(first, min(adjacency.row_edges[found + 1], first + MEMBERS)):
-                    z = adjacency.targets[place]
-                    if tally[z] == 0:
-                        if count == len(reached):
-                            reached = _doubled(reached)
-                        reached[count] = z
-                        count += 1
-                    tally[z] += 1
-            for place in range(count):
-                z = reached[place]
-                if z != source and z != adjacency.targets[edge] and tally[z] >= LEAST:
-                    confidence = tally[z] * (total / drawn) / (total - 1 + index.smoothing)
-                    note_rule(z, -np.log1p(-min(confidence, SURE)), 1, evidence, touched, num_touched)
-                tally[z] = 0
+            edges[count] = low + sampled_place(size, looked, number, np.uint64(source))
+            count += 1
+    return edges
 
 
 @compiled
@@ -311,20 +340,21 @@ def _fire_from_constants(adjacency, index, source, relation, hidden, state):
 
 @compiled
 @no_type_check
-def _note_links(adjacency, index, source, relation, hidden, evidence):
+def _note_links(adjacency, index, source, relation, hidden, state):
     """For candidates that other relations link to the source: how well those go together with the relation."""
+    evidence, touched, num_touched = state[0], state[1], state[2]
     base = np.int64(len(adjacency.relation_rows) - 1)
-    for row in range(adjacency.entity_rows[source], adjacency.entity_rows[source + 1]):
-        own = adjacency.row_relation[row]
-        if own == relation:
-            continue
-        found = _found(index.link_keys, np.int64(relation) * base + own)
-        support = index.link_support[found] if found >= 0 else 0.0
-        total = index.num_facts[own]
-        for edge in range(adjacency.row_edges[row], adjacency.row_edges[row + 1]):
-            z = adjacency.targets[edge]
-            if evidence[z, RULES] == 0:
+    end = first_edge(adjacency, source + 1)
+    for number in range(num_touched[0]):
+        z = touched[number]
+        place = place_near(adjacency, source, z)
+        while 0 <= place < end and adjacency.near[place] == z:
+            own = adjacency.near_relation[place]
+            place += 1
+            if own == relation:
                 continue
+            found = _found(index.link_keys, np.int64(relation) * base + own)
+            support = index.link_support[found] if found >= 0 else 0.0
             less = 1.0 if z == hidden and support >= 1 else 0.0
             evidence[z, LINKS] += 1
-            evidence[z, LINK_ODDS] += np.log((support - less + 0.5) / (total - less + 5.0))
+            evidence[z, LINK_ODDS] += np.log((support - less + 0.5) / (index.num_facts[own] - less + 5.0))

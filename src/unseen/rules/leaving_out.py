@@ -7,20 +7,19 @@ from typing import no_type_check
 import numpy as np
 
 from unseen.rules.compiling import compiled
-from unseen.rules.evidence import BEST, FEATURES, FROM, PATHS, RULES, SECOND, TO, features_of, forget, new_state
+from unseen.rules.evidence import BEST, FEATURES, FROM, PATHS, RULES, SECOND, TO, features_of, forget
 from unseen.rules.firing import fire_all
-from unseen.rules.lookups import row_of, sampled_place
+from unseen.rules.lookups import is_in_row, row_of, sampled_place
 
 
 @compiled
 @no_type_check
-def hidden_examples(adjacency, index, sources, relations, targets, budget, most):
+def hidden_examples(adjacency, index, sources, relations, targets, budget, most, state):
     """Features of candidates for each fact, hidden, its target first: of the best, and of an even sample of the rest.
 
     Also for how many candidates each stands, as a logarithm, and how many candidates each fact has; none if no rule led
     to the target.
     """
-    state = new_state(len(adjacency.entity_rows) - 1)
     evidence, touched, num_touched = state[0], state[1], state[2]
     rows, lengths = np.zeros((len(sources), most, FEATURES), np.float32), np.zeros(len(sources), np.int64)
     stands_for = np.zeros((len(sources), most))
@@ -30,10 +29,10 @@ def hidden_examples(adjacency, index, sources, relations, targets, budget, most)
         fire_all(adjacency, index, source, relation, hidden, budget, state)
         if evidence[hidden, RULES] > 0 and source != hidden:
             row = row_of(adjacency, source, relation)
-            low, high = (adjacency.row_edges[row], adjacency.row_edges[row + 1]) if row >= 0 else (0, 0)
-            for edge in range(low, high):
-                if adjacency.targets[edge] != hidden:
-                    evidence[adjacency.targets[edge], BEST] = -1.0
+            for place in range(num_touched[0]):
+                z = touched[place]
+                if z != hidden and row >= 0 and is_in_row(adjacency, row, z):
+                    evidence[z, BEST] = -1.0
             own = evidence[touched[: num_touched[0]]]
             order = np.argsort(-(own[:, BEST] + own[:, SECOND] + 0.1 * (own[:, PATHS] + own[:, TO] + own[:, FROM])))
             others, count = np.empty(len(order), np.int32), 0
@@ -53,7 +52,5 @@ def hidden_examples(adjacency, index, sources, relations, targets, budget, most)
                     stands_for[fact, number + 1] = np.log((count - best) / rest)
                 features_of(evidence[z], features)
                 rows[fact, number + 1] = features
-            for edge in range(low, high):
-                evidence[adjacency.targets[edge]] = 0.0
         forget(state)
     return rows, stands_for, lengths

@@ -14,7 +14,7 @@ import numpy as np
 
 from unseen.rules.compiling import compiled
 from unseen.rules.lookups import first_edge, mixed, place_near, sampled_place
-from unseen.rules.tally import EMPTY, grown, new_tally, slot_of
+from unseen.rules.tally import EMPTY, grown, slot_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 MOST_NEIGHBOURS = 1000
 """Neighbours of the end with fewer of them that are looked at for paths over two edges."""
+MOST_PATHS, MOST_LONG_PATHS = 20_000, 5_000
+"""Paths of one fact that are counted; only facts between hubs with many relations to the same neighbours have more."""
+MOST_BODIES = 1 << 20
+"""Bodies of one head that are counted: a table of 50 MB."""
+STRIDE = 1009
+"""A prime above the numbers of neighbours and of pairs of edges: its multiples visit all of them, spread out."""
 
 
 def row_starts(adjacency: Adjacency) -> NDArray[np.int64]:
@@ -53,12 +59,32 @@ def sampled_facts(adjacency, relation, starts, wanted, salt):
 
 @compiled
 @no_type_check
-def count_bodies(adjacency, relation, sources, targets, salt):
-    """Bodies of one or two edges, and for how many of the facts they hold; and how many facts were cut short."""
-    keys, weights, last = new_tally(256)
-    used = 0
+def _noted(table, used, key, fact, weight):
+    """The table and how many keys it has, after a fact has counted for a body, once; a full table takes no new one."""
+    keys, weights, last = table
+    slot = slot_of(keys, key)
+    if keys[slot] == EMPTY:
+        if used >= MOST_BODIES:
+            return table, used
+        keys[slot] = key
+        used += 1
+    if last[slot] != fact:
+        last[slot] = fact
+        weights[slot] += weight
+    if 2 * used > len(keys):
+        return grown(keys, weights, last), used
+    return table, used
+
+
+@compiled
+@no_type_check
+def count_bodies(adjacency, relation, sources, targets, low, high, salt, table, used):
+    """Bodies of one or two edges of the facts from `low` to before `high`, added to a table of `used` keys.
+
+    A fact counts once for a body. It stops after `MOST_PATHS` paths, in an order that favours none.
+    """
     base = len(adjacency.relation_rows)
-    for fact in range(len(sources)):
+    for fact in range(low, high):
         x, z = sources[fact], targets[fact]
         if x == z:
             continue
@@ -66,13 +92,7 @@ def count_bodies(adjacency, relation, sources, targets, salt):
         end = first_edge(adjacency, x + 1)
         while place < end and adjacency.near[place] == z:
             if adjacency.near_relation[place] != relation:
-                slot = slot_of(keys, np.int64(adjacency.near_relation[place]))
-                if keys[slot] == EMPTY:
-                    keys[slot] = adjacency.near_relation[place]
-                    used += 1
-                weights[slot] += 1.0
-                if 2 * used > len(keys):
-                    keys, weights, last = grown(keys, weights, last)
+                table, used = _noted(table, used, np.int64(adjacency.near_relation[place]), fact, 1.0)
             place += 1
         size_x = first_edge(adjacency, x + 1) - first_edge(adjacency, x)
         size_z = first_edge(adjacency, z + 1) - first_edge(adjacency, z)
@@ -80,7 +100,10 @@ def count_bodies(adjacency, relation, sources, targets, salt):
         few, many = (z, x) if turned else (x, z)
         start, size = first_edge(adjacency, few), min(size_x, size_z)
         looked = min(size, MOST_NEIGHBOURS)
-        for number in range(looked):
+        weight = np.float64(size) / np.float64(looked)
+        paths = 0
+        for turn in range(looked):
+            number = turn * STRIDE % looked
             edge = start + sampled_place(size, looked, number, salt + np.uint64(fact))
             y = adjacency.near[edge]
             if y in (x, z):
@@ -94,29 +117,20 @@ def count_bodies(adjacency, relation, sources, targets, salt):
                     first, second = adjacency.near_relation[other], adjacency.near_relation[edge] ^ 1
                 else:
                     first, second = adjacency.near_relation[edge], adjacency.near_relation[other] ^ 1
-                key = np.int64(first) + (np.int64(second) + 1) * base
-                slot = slot_of(keys, key)
-                if keys[slot] == EMPTY:
-                    keys[slot] = key
-                    used += 1
-                if last[slot] != fact:
-                    last[slot] = fact
-                    weights[slot] += np.float64(size) / np.float64(looked)
-                if 2 * used > len(keys):
-                    keys, weights, last = grown(keys, weights, last)
+                table, used = _noted(table, used, np.int64(first) + (np.int64(second) + 1) * base, fact, weight)
+                paths += 1
                 other += 1
-    kept = keys != EMPTY
-    return keys[kept], weights[kept]
+            if paths > MOST_PATHS:
+                break
+    return table, used
 
 
 @compiled
 @no_type_check
-def count_long_bodies(adjacency, sources, targets, width, salt):
-    """Bodies of three edges, found by trying `width` edges at each end, and for how many of the facts they hold."""
-    keys, weights, last = new_tally(256)
-    used = 0
+def count_long_bodies(adjacency, sources, targets, low, high, width, salt, table, used):
+    """Bodies of three edges, found by trying `width` edges at each end, added to a table like those of two."""
     base = np.int64(len(adjacency.relation_rows))
-    for fact in range(len(sources)):
+    for fact in range(low, high):
         x, z = sources[fact], targets[fact]
         if x == z:
             continue
@@ -124,38 +138,29 @@ def count_long_bodies(adjacency, sources, targets, width, salt):
         size_x, size_z = first_edge(adjacency, x + 1) - start_x, first_edge(adjacency, z + 1) - start_z
         look_x, look_z = min(size_x, width), min(size_z, width)
         own = mixed(salt + np.uint64(fact))
-        for left in range(look_x):
-            edge = start_x + sampled_place(size_x, look_x, left, own)
-            y = adjacency.near[edge]
-            if y in (x, z):
+        paths = 0
+        for turn in range(look_x * look_z):
+            number = turn * STRIDE % (look_x * look_z)
+            edge = start_x + sampled_place(size_x, look_x, number // look_z, own)
+            other = start_z + sampled_place(size_z, look_z, number % look_z, own + np.uint64(1000))
+            y, w = adjacency.near[edge], adjacency.near[other]
+            if y in (x, z) or w in (x, y, z):
                 continue
-            for right in range(look_z):
-                other = start_z + sampled_place(size_z, look_z, right, own + np.uint64(1000))
-                w = adjacency.near[other]
-                if w in (x, y, z):
-                    continue
-                turned = first_edge(adjacency, w + 1) - first_edge(adjacency, w) < first_edge(
-                    adjacency, y + 1
-                ) - first_edge(adjacency, y)
-                few, many = (w, y) if turned else (y, w)
-                middle = place_near(adjacency, few, many)
-                if middle < 0:
-                    continue
-                end = first_edge(adjacency, few + 1)
-                while middle < end and adjacency.near[middle] == many:
-                    step = adjacency.near_relation[middle] ^ 1 if turned else adjacency.near_relation[middle]
-                    key = np.int64(adjacency.near_relation[edge])
-                    key += (np.int64(step) + 1) * base
-                    key += (np.int64(adjacency.near_relation[other] ^ 1) + 1) * base * base
-                    slot = slot_of(keys, key)
-                    if keys[slot] == EMPTY:
-                        keys[slot] = key
-                        used += 1
-                    if last[slot] != fact:
-                        last[slot] = fact
-                        weights[slot] += 1.0
-                    if 2 * used > len(keys):
-                        keys, weights, last = grown(keys, weights, last)
-                    middle += 1
-    kept = keys != EMPTY
-    return keys[kept], weights[kept]
+            size_y = first_edge(adjacency, y + 1) - first_edge(adjacency, y)
+            turned = first_edge(adjacency, w + 1) - first_edge(adjacency, w) < size_y
+            few, many = (w, y) if turned else (y, w)
+            middle = place_near(adjacency, few, many)
+            if middle < 0:
+                continue
+            end = first_edge(adjacency, few + 1)
+            while middle < end and adjacency.near[middle] == many:
+                step = adjacency.near_relation[middle] ^ 1 if turned else adjacency.near_relation[middle]
+                key = np.int64(adjacency.near_relation[edge])
+                key += (np.int64(step) + 1) * base
+                key += (np.int64(adjacency.near_relation[other] ^ 1) + 1) * base * base
+                table, used = _noted(table, used, key, fact, 1.0)
+                paths += 1
+                middle += 1
+            if paths > MOST_LONG_PATHS:
+                break
+    return table, used

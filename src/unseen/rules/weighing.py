@@ -13,22 +13,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.rules.compiling import available_cores, in_order
-from unseen.rules.evidence import FEATURES, IS_LINKED, LINK_FEATURES
+from unseen.rules.evidence import FEATURES, IS_LINKED, LINK_FEATURES, new_state
 from unseen.rules.leaving_out import hidden_examples
 from unseen.rules.proposing import row_starts, sampled_facts
+from unseen.rules.scratch import Scratch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.rules.adjacency import Adjacency
     from unseen.rules.firing import RuleIndex
+    from unseen.rules.rounds import Round
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.int64]
 
 CANDIDATES = 100
-MOST_FACTS, FACTS_OF_EACH = 2000, 2
+MOST_FACTS, FACTS_OF_EACH, MOST_HIDDEN = 2000, 2, 5000
+CHUNK = 16
+"""Facts that are hidden in one piece of work."""
 LEAST_FACTS = 5
 """A relation with fewer hidden facts takes the coefficients of all."""
 SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
@@ -79,35 +82,42 @@ def untrained(count: int) -> Weights:
     return Weights(coefficients, calibration)
 
 
-def fitted(adjacency: Adjacency, index: RuleIndex, budget: int, seed: int) -> Weights:
+def fitted(this: Round, index: RuleIndex, budget: int, share: float) -> Weights:
     """The weights that find hidden facts of a graph best."""
-    count = adjacency.num_relations
-    sources, relations, targets = _sampled(adjacency, seed)
-    parts = np.array_split(np.arange(len(sources)), min(len(sources), 4 * available_cores()) or 1)
-    pieces = list(
-        in_order(
-            lambda part: hidden_examples(
-                adjacency, index, sources[part], relations[part], targets[part], budget, CANDIDATES
-            ),
-            parts,
-        )
-    )
+    adjacency, count = this.adjacency, this.adjacency.num_relations
+    sources, relations, targets = _sampled(adjacency, this.seed)
+    scratch = Scratch(lambda: new_state(adjacency.num_entities))
+
+    def examples_from(low: int) -> tuple[NDArray[np.float32], Floats, Places]:
+        part = slice(low, low + CHUNK)
+        facts = sources[part], relations[part], targets[part]
+        with scratch.lent() as state:
+            found: tuple[NDArray[np.float32], Floats, Places] = hidden_examples(
+                adjacency, index, *facts, budget, CANDIDATES, state
+            )
+        return found
+
+    pieces = list(this.each("weighing", examples_from, range(0, len(sources), CHUNK), share))
+    if not pieces:
+        return untrained(count)
     rows, stands_for, lengths = (np.concatenate([piece[i] for piece in pieces]) for i in range(3))
     useful = lengths > 1
     if not useful.any():
         return untrained(count)
     examples = Examples.of(rows[useful], stands_for[useful], lengths[useful])
-    return _weights(examples, relations[useful], count)
+    return _weights(examples, relations[: len(lengths)][useful], count)
 
 
 def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
-    """Facts in both directions, evenly from all, and some more of every directed relation."""
+    """Facts in both directions, evenly from all, and some more of every directed relation; in no order."""
     starts, count = row_starts(adjacency), adjacency.num_relations
     facts = np.diff(starts[adjacency.relation_rows])
     wanted = MOST_FACTS * facts // max(1, facts.sum()) + FACTS_OF_EACH
     found = [sampled_facts(adjacency, r, starts, wanted[r], np.uint64(seed + 31 * r)) for r in range(count)]
     sources, targets = (np.concatenate([np.empty(0, np.int64), *(pair[way] for pair in found)]) for way in (0, 1))
-    return sources, np.repeat(np.arange(count), [len(pair[0]) for pair in found]), targets
+    relations = np.repeat(np.arange(count), [len(pair[0]) for pair in found])
+    order = np.random.default_rng(seed).permutation(len(sources))[:MOST_HIDDEN]
+    return sources[order], relations[order], targets[order]
 
 
 def _weights(examples: Examples, relations: Places, count: int) -> Weights:
