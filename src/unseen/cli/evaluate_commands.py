@@ -179,12 +179,15 @@ def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None
     from unseen.api import check_memory, device_of
     from unseen.cli.console import progress_bar
     from unseen.cli.dataset_sources import open_dataset, open_given
+    from unseen.cli.rules_command import note_effort
     from unseen.evaluation.evaluator import evaluate as measure
     from unseen.version import __version__
 
     path, given = source
     dataset = open_dataset(path) if given is None else open_given(path, given)
     check_memory(method, dataset.observed(split))
+    if name == "rules":
+        note_effort(dataset.observed(split))
     start = perf_counter()
     with progress_bar("evaluating", unit="queries") as bar:
         result = measure(

@@ -81,17 +81,33 @@ def rules(
 
 
 def _mined(graph: KnowledgeGraph, samples: int | None, seconds: float | None, seed: int) -> Rules:
-    from unseen.cli.console import progress_bar
-    from unseen.rules.mining import mine
+    from unseen.cli.console import note, progress_bar
+    from unseen.rules.mining import CUT_SHORT, mine
 
+    if seconds is None:
+        note_effort(graph, samples)
+    labels = set()
     with progress_bar("mining", "steps") as advance:
-        return mine(
-            graph,
-            samples=samples,
-            seconds=seconds,
-            seed=seed,
-            progress=lambda _label, done, total: advance(done, total),
-        )
+
+        def progress(label: str, done: int, total: int) -> None:
+            labels.add(label)
+            advance(done, total)
+
+        mined = mine(graph, samples=samples, seconds=seconds, seed=seed, progress=progress)
+    if CUT_SHORT in labels:
+        note(f"{seconds:g} seconds are too few for this graph: rules are missing, those of rare relations first")
+    return mined
+
+
+def note_effort(graph: KnowledgeGraph, samples: int | None = None) -> None:
+    """Say what mining a large graph takes before it starts; a graph that takes little is not mentioned."""
+    from unseen.cli.console import note
+    from unseen.rules.forecast import forecast
+    from unseen.rules.mining import LARGE, SAMPLES
+
+    if graph.num_triples > LARGE:
+        found = forecast(graph, samples or SAMPLES)
+        note(f"mining rules of {graph.num_triples:,} triples: {found}; `unseen rules --seconds` limits the time")
 
 
 def _write(chosen: Sequence[Rule], path: Path) -> None:

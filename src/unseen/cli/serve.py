@@ -118,8 +118,11 @@ def _database(sources: list[str], stack: ExitStack, open_triples: Callable[[Path
 
 def _announce(database: Database, settings: ServerSettings, port: int) -> None:
     from unseen.cli.console import note
+    from unseen.cli.rules_command import note_effort
 
     graph = database.graph
     note(f"{graph.num_entities:,} entities, {graph.num_triples:,} triples; model {settings.model}")
+    if settings.model == "rules":
+        note_effort(graph)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     note(f"listening on http://{host}:{port} (Ctrl-C stops)")

@@ -9,7 +9,7 @@ import numpy as np
 from unseen.rules.compiling import compiled
 from unseen.rules.evidence import BEST, FEATURES, FROM, PATHS, RULES, SECOND, TO, features_of, forget
 from unseen.rules.firing import fire_all
-from unseen.rules.lookups import is_in_row, row_of, sampled_place
+from unseen.rules.lookups import is_in_row, mixed, row_of, sampled_place
 
 
 @compiled
@@ -44,11 +44,11 @@ def hidden_examples(adjacency, index, sources, relations, targets, budget, most,
             features_of(evidence[hidden], features)
             rows[fact, 0] = features
             lengths[fact] = min(count, most - 1) + 1
-            rest = most - 1 - best
+            rest, own_salt = most - 1 - best, mixed(np.uint64(source) << np.uint64(32) | np.uint64(hidden))
             for number in range(lengths[fact] - 1):
                 z = others[number]
                 if count > most - 1 and number >= best:
-                    z = others[best + sampled_place(count - best, rest, number - best, np.uint64(fact))]
+                    z = others[best + sampled_place(count - best, rest, number - best, own_salt)]
                     stands_for[fact, number + 1] = np.log((count - best) / rest)
                 features_of(evidence[z], features)
                 rows[fact, number + 1] = features
