@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Command
+from tests.rules.test_large_graphs import hubs
 from tests.rules.worlds import family
+from unseen.rules import mining
 
 
 @pytest.fixture
@@ -57,3 +59,21 @@ def test_questions_are_answered_by_rules(command: Command, tree: str) -> None:
     result = command("ask", tree, "?x : grandparent_of(x, p2/0/0)", "--method", "rules", "--json")
     assert result.code == 0
     assert json.loads(result.output)["method"] == "rules"
+
+
+def test_a_large_graph_is_announced_before_it_is_mined(
+    command: Command, tree: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mining, "LARGE", 10)
+    assert "5 samples take roughly" in command("rules", tree, "--samples", "5").errors
+    assert "100 samples take roughly" in command("ask", tree, "?x : parent_of(x, p2/0/0)", "--method", "rules").errors
+    assert "take roughly" not in command("rules", tree, "--seconds", "1").errors
+
+
+def test_too_few_seconds_are_a_remark(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mining, "FIRST_SAMPLES", 1000)
+    path = tmp_path / "hubs.tsv"
+    path.write_text("".join("\t".join(triple) + "\n" for triple in hubs(20_000).triples()), encoding="utf-8")
+    result = command("rules", str(path), "--seconds", "0.1")
+    assert result.code == 0
+    assert "0.1 seconds are too few for this graph" in result.errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, no_type_check
 
 import numpy as np
@@ -10,11 +11,11 @@ from unseen.rules.compiling import compiled
 from unseen.rules.lookups import is_in_row, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from unseen.rules.adjacency import Adjacency
 
-MOST_SOURCES = 2000
+MOST_FACTS = 5000
 MOST_STEPS = 20_000
 
 
@@ -27,14 +28,19 @@ def grounded(adjacency: Adjacency, steps: Sequence[int], source: int, target: in
 
 def example(adjacency: Adjacency, head: int, steps: Sequence[int]) -> tuple[int, ...]:
     """The entities of a path for which the head holds too; empty if none of the first facts has one."""
-    low, high = adjacency.relation_rows[head], adjacency.relation_rows[head + 1]
-    for row in adjacency.rows_by_relation[low : min(high, low + MOST_SOURCES)]:
+    for source, target in islice(_facts(adjacency, head), MOST_FACTS):
+        path = () if source == target else grounded(adjacency, steps, source, target)
+        if path:
+            return path
+    return ()
+
+
+def _facts(adjacency: Adjacency, head: int) -> Iterator[tuple[int, int]]:
+    """Sources and targets of the facts of a directed relation."""
+    for row in adjacency.rows_by_relation[adjacency.relation_rows[head] : adjacency.relation_rows[head + 1]]:
         source = int(adjacency.row_entity[row])
         for target in adjacency.targets[adjacency.row_edges[row] : adjacency.row_edges[row + 1]]:
-            path = () if source == target else grounded(adjacency, steps, source, int(target))
-            if path:
-                return path
-    return ()
+            yield source, int(target)
 
 
 @compiled

@@ -7,8 +7,11 @@
 4. Hidden facts say how much each kind of evidence counts.
 
 What comes out depends on the graph, the seed and the number of samples alone. With `seconds`, samples are quadrupled
-from round to round as long as time is left; the last complete round counts. Memory: the adjacency (0.9 GB for 10 M
-triples at most), 24 bytes a rule, and 50 MB for hidden facts.
+from round to round as long as time is left; the last complete round counts. If not even the first one ends in time, it
+is cut short, and rules are missing. Compiled calls are small: the clock and Ctrl-C count between them.
+
+Memory: the adjacency (0.9 GB for 10 M triples at most), and for each thread 150 bytes an entity and a table of 50 MB;
+100 bytes for each of at most 4 million proposals, 24 a rule, and 150 MB for hidden facts.
 """
 
 from __future__ import annotations
