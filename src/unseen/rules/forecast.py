@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from unseen.rules.adjacency import Adjacency
 
 HEADS, FACTS_OF_HEAD = 40, 5
-OTHER_STAGES, SECONDS_FOR_WEIGHING = 2.0, 20.0
-"""What measuring takes beside proposing, and constants and weighing on a graph of hubs."""
+OTHER_STAGES, SECONDS_FOR_WEIGHING = 1.0, 10.0
+"""What measuring takes, in times of proposing, and what constants and weighing take."""
 BYTES_PER_TRIPLE, BYTES_PER_ENTITY, BYTES_IN_ANY_CASE = 220, 150, 500_000_000
 
 

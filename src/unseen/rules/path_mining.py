@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     Proposed = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
 
 FACTS_PER_SAMPLE, LONG_FACTS_PER_SAMPLE, LONG_WIDTH = 10, 5, 16
-LEAST_LONG_SAMPLES = 10
+LEAST_SAMPLES, LEAST_LONG_SAMPLES = 25, 10
+"""Sources from which a body is followed in any case: of fewer, one hub more or less decides."""
 LEAST_SUPPORT, LEAST_CONFIDENCE = 2, 0.001
 ENOUGH_HITS = 20
 """From so many sampled hits on, confidence is their share of the sampled pairs; below, facts counted over pairs."""
@@ -45,7 +46,7 @@ def mined_paths(this: Round, heads: NDArray[np.int64]) -> PathRules:
     short = _joined([pair[0] for pair in proposed])
     long = _joined([pair[1] for pair in proposed])
     stamps = Scratch(lambda: np.zeros(this.adjacency.num_entities + 1, np.int64))
-    found = [_measured(this, short, this.samples, stamps, ("measuring", 0.6))]
+    found = [_measured(this, short, max(LEAST_SAMPLES, this.samples), stamps, ("measuring", 0.6))]
     if len(long[0]):
         share = ("measuring long bodies", 0.7)
         found.append(_measured(this, long, max(LEAST_LONG_SAMPLES, this.samples // 4), stamps, share))
