@@ -18,7 +18,7 @@ LEVELS = [
     {"errors"},
     {"graph"},
     {"logic"},
-    {"benchmark", "nn", "database"},
+    {"benchmark", "nn", "database", "rules"},
     {"methods", "evaluation"},
     {"training"},
     {"answers", "data"},

@@ -12,6 +12,7 @@ for answer in unseen.ask(graph, "?x : borders(France, x) & !speaks(x, German)"):
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from unseen.logic.execute import Execution
 
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
-METHODS = ("edge-type", "exact")
+METHODS = ("edge-type", "exact", "rules")
 DEFAULT_METHOD = "edge-type"
 """What answers where no model is shipped."""
 
@@ -99,8 +100,8 @@ def ask(
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): what the graph says, then what it implies.
 
-    `method` is a name (`edge-type`, `exact`), a model or a run folder; `default_method()` unless given. `top` is how
-    many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
+    `method` is a name (`edge-type`, `exact`, `rules`), a model or a run folder; `default_method()` unless given.
+    `top` is how many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
     """
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
     name = method or default_method()
@@ -215,6 +216,8 @@ def open_method(name: str, device: str = "auto") -> Method:
         from unseen.methods.exact import Exact
 
         return Exact()
+    if name == "rules":
+        return _rules_method()
     from unseen.training.models import kept_model, shipped_models
 
     shipped = [model.name for model in shipped_models()]
@@ -223,6 +226,14 @@ def open_method(name: str, device: str = "auto") -> Method:
     if name == "default" or name in shipped or Path(name).is_dir():
         return kept_model(name, device)
     raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder"))
+
+
+@cache
+def _rules_method() -> Method:
+    """One for all callers, so that rules mined for a graph serve every question about it."""
+    from unseen.methods.mined_rules import MinedRules
+
+    return MinedRules()
 
 
 def device_of(method: Method) -> str:

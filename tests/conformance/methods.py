@@ -9,6 +9,7 @@ from unseen.methods.calibration import Calibrated, Calibration, Curve
 from unseen.methods.edge_type import EdgeType
 from unseen.methods.exact import Exact
 from unseen.methods.known_facts import KnownFacts
+from unseen.methods.mined_rules import MinedRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,6 +173,7 @@ METHODS = [
     MethodCase("exact", Exact),
     MethodCase("edge-type", EdgeType),
     MethodCase("edge-type probabilities", lambda: Estimated(EdgeType())),
+    MethodCase("rules", lambda: MinedRules(samples=20)),
     MethodCase("known facts over edge-type", lambda: KnownFacts(EdgeType())),
     MethodCase("known facts over exact", lambda: KnownFacts(Exact(), ceiling=0.5)),
     MethodCase("calibrated edge-type", calibrated),

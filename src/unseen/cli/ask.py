@@ -27,7 +27,8 @@ def ask(
     method: Annotated[
         str | None,
         typer.Option(
-            help="A model or a run folder, edge-type (a quick heuristic) or exact (only known); "
+            help="A model or a run folder, rules (mined from the graph itself), edge-type (a quick heuristic) or "
+            "exact (only known); "
             "by default the model that is shipped.",
             show_default=False,
         ),
@@ -53,6 +54,7 @@ def ask(
     """
     from unseen import api
     from unseen.cli.console import read, write_json
+    from unseen.cli.rules_command import note_effort
 
     if len(arguments) < 2:
         raise typer.BadParameter("give at least one graph, then the question", param_hint="GRAPH... QUESTION")
@@ -60,6 +62,8 @@ def ask(
         raise typer.BadParameter("give one of the two: a model is a method too", param_hint="--method, --model")
     *sources, question = arguments
     graph = read(sources, literals=literals, skip_errors=skip_errors)
+    if (model or method) == "rules":
+        note_effort(graph)
     answers = api.ask(graph, question, method=model or method, top=top, explain=explain, predicted_only=predicted)
     if as_json:
         write_json(answers.as_json())

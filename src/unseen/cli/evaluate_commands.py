@@ -25,7 +25,8 @@ def evaluate(
     method: Annotated[
         str,
         typer.Argument(
-            metavar="[METHOD_OR_RUN]", help="edge-type, exact, a model, or the folder of a run; not beside --model."
+            metavar="[METHOD_OR_RUN]",
+            help="edge-type, exact, rules, a model, or the folder of a run; not beside --model.",
         ),
     ],
     dataset: Annotated[
@@ -91,6 +92,7 @@ def evaluate(
       unseen evaluate edge-type 175.npz --types 1p,2p,2i --full --json result.json
       unseen evaluate --model default 175.npz --limit 2000
       unseen evaluate --model default my-split --types links
+      unseen evaluate rules my-split --types links
       unseen evaluate --model default fb237_v1 --inference fb237_v1_ind --ask valid+test
       unseen evaluate --model default ilpc22-small --device cpu
     """
@@ -177,12 +179,15 @@ def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None
     from unseen.api import check_memory, device_of
     from unseen.cli.console import progress_bar
     from unseen.cli.dataset_sources import open_dataset, open_given
+    from unseen.cli.rules_command import note_effort
     from unseen.evaluation.evaluator import evaluate as measure
     from unseen.version import __version__
 
     path, given = source
     dataset = open_dataset(path) if given is None else open_given(path, given)
     check_memory(method, dataset.observed(split))
+    if name == "rules":
+        note_effort(dataset.observed(split))
     start = perf_counter()
     with progress_bar("evaluating", unit="queries") as bar:
         result = measure(

@@ -18,6 +18,7 @@ from unseen.cli import (
     graph,
     models_commands,
     pretrain,
+    rules_command,
     sample_commands,
     serve,
     train_commands,
@@ -43,6 +44,7 @@ app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
 app.command("info")(graph.info)
 app.command("convert")(graph.convert)
+app.command("rules")(rules_command.rules)
 app.command("split")(dataset_commands.split)
 app.command("sample")(sample_commands.sample)
 app.command("evaluate")(evaluate_commands.evaluate)

@@ -29,8 +29,8 @@ def serve(
     model: Annotated[
         str | None,
         typer.Option(
-            help="What predicts: edge-type, exact (nothing), a shipped model, or the folder of a model or a run; "
-            "as for `unseen ask` if not given.",
+            help="What predicts: edge-type, rules, exact (nothing), a shipped model, or the folder of a model or a "
+            "run; as for `unseen ask` if not given.",
             show_default=False,
         ),
     ] = None,
@@ -118,8 +118,11 @@ def _database(sources: list[str], stack: ExitStack, open_triples: Callable[[Path
 
 def _announce(database: Database, settings: ServerSettings, port: int) -> None:
     from unseen.cli.console import note
+    from unseen.cli.rules_command import note_effort
 
     graph = database.graph
     note(f"{graph.num_entities:,} entities, {graph.num_triples:,} triples; model {settings.model}")
+    if settings.model == "rules":
+        note_effort(graph)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     note(f"listening on http://{host}:{port} (Ctrl-C stops)")

@@ -1,0 +1,147 @@
+"""`unseen rules`: what a graph teaches about itself, as a table, as JSON or as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads it
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from unseen.graph import KnowledgeGraph
+    from unseen.rules.listing import Rule
+    from unseen.rules.rule_set import Rules
+
+DEFAULT_TOP = 20
+
+
+def rules(
+    graphs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="GRAPH...", help="Files that together make one graph, or `countries`.", show_default=False
+        ),
+    ],
+    relation: Annotated[
+        str | None, typer.Option(help="Only rules that conclude this relation.", show_default=False)
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0.1, help="Mine as thoroughly as this time allows.", show_default=False),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(min=1, help="Mine with so many samples a rule: 100 unless --seconds.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the samples.")] = 0,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="How many rules: 20, in a file all.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE.tsv", help="Write a table of rules.", show_default=False),
+    ] = None,
+    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
+    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
+) -> None:
+    """List the rules of a graph: what follows from what, how often, and an example of each.
+
+    Support counts the pairs for which body and head hold. Confidence is support over the pairs for which the body
+    holds, plus 5. Both are estimated on samples where a graph is large.
+
+    \b
+    Examples:
+      unseen rules countries
+      unseen rules facts.tsv --relation grandparent_of --top 5
+      unseen rules facts.tsv --seconds 100 -o rules.tsv
+      unseen rules facts.tsv --json
+    """
+    from unseen.cli.console import note, read, write_json
+    from unseen.graph.files.atomic_file import check_target
+    from unseen.rules.listing import listed
+
+    if samples is not None and seconds is not None:
+        raise typer.BadParameter("give --samples or --seconds, not both", param_hint="--samples, --seconds")
+    if output is not None:
+        check_target(output)
+    graph = read(graphs, literals=literals, skip_errors=skip_errors)
+    wanted = None if relation is None else graph.vocabulary.relations.find(relation)
+    mined = _mined(graph, samples, seconds, seed)
+    chosen = listed(mined, graph, wanted, top or (None if output is not None else DEFAULT_TOP))
+    if output is not None:
+        _write(chosen, output)
+        note(f"wrote {len(chosen):,} rules to {output}")
+    if as_json:
+        write_json({"checksum": mined.checksum, "samples": mined.samples, "rules": [rule.as_json() for rule in chosen]})
+    elif output is None:
+        _show(chosen, len(mined))
+
+
+def _mined(graph: KnowledgeGraph, samples: int | None, seconds: float | None, seed: int) -> Rules:
+    from unseen.cli.console import note, progress_bar
+    from unseen.rules.mining import CUT_SHORT, mine
+
+    if seconds is None:
+        note_effort(graph, samples)
+    labels = set()
+    with progress_bar("mining", "steps") as advance:
+
+        def progress(label: str, done: int, total: int) -> None:
+            labels.add(label)
+            advance(done, total)
+
+        mined = mine(graph, samples=samples, seconds=seconds, seed=seed, progress=progress)
+    if CUT_SHORT in labels:
+        note(f"{seconds:g} seconds are too few for this graph: rules are missing, those of rare relations first")
+    return mined
+
+
+def note_effort(graph: KnowledgeGraph, samples: int | None = None) -> None:
+    """Say what mining a large graph takes before it starts; a graph that takes little is not mentioned."""
+    from unseen.cli.console import note
+    from unseen.rules.forecast import forecast
+    from unseen.rules.mining import LARGE, SAMPLES
+
+    if graph.num_triples > LARGE:
+        found = forecast(graph, samples or SAMPLES)
+        note(f"mining rules of {graph.num_triples:,} triples: {found}; `unseen rules --seconds` limits the time")
+
+
+def _write(chosen: Sequence[Rule], path: Path) -> None:
+    from unseen.graph.files.atomic_file import replacing
+    from unseen.rules.listing import atom
+
+    with replacing(path) as stream:
+        stream.write(b"confidence\tsupport\tpairs\trule\texample\n")
+        for rule in chosen:
+            shown = ", ".join(atom(edge) for edge in rule.example)
+            numbers = f"{rule.confidence:.4f}\t{rule.support:.0f}\t{rule.pairs:.0f}"
+            stream.write(f"{numbers}\t{_plain(str(rule))}\t{_plain(shown)}\n".encode())
+
+
+def _plain(text: str) -> str:
+    return text.replace("\t", " ").replace("\n", " ")
+
+
+def _show(chosen: Sequence[Rule], count: int) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from unseen.rules.listing import atom
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("confidence", justify="right")
+    table.add_column("support", justify="right")
+    table.add_column("rule", overflow="fold")
+    table.add_column("for example", overflow="fold")
+    for rule in chosen:
+        numbers = f"{rule.confidence:.3f}", f"{rule.support:,.0f} of {rule.pairs:,.0f}"
+        table.add_row(*numbers, escape(str(rule)), escape(", ".join(atom(edge) for edge in rule.example)))
+    console = Console(emoji=False)
+    if chosen:
+        console.print(table)
+    console.print(f"{len(chosen):,} rules shown, {count:,} mined", style="dim", highlight=False)

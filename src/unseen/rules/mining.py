@@ -1,0 +1,115 @@
+"""The rules of a graph: proposed from its facts, measured on samples, weighed on facts hidden from themselves.
+
+1. For up to 10 `samples` facts of every directed relation, all paths of length 1 and 2 between their ends propose
+   bodies; for some of them paths of length 3, as far as they are found.
+2. Every proposed body is followed from up to `samples` sources; that gives the confidence of all its heads together.
+3. Rules with constants are counted from the members of their heads, for the listing.
+4. Hidden facts say how much each kind of evidence counts.
+
+What comes out depends on the graph, the seed and the number of samples alone. With `seconds`, samples are quadrupled
+from round to round as long as time is left; the last complete round counts. If not even the first one ends in time, it
+is cut short, and rules are missing. Compiled calls are small: the clock and Ctrl-C count between them.
+
+Memory: the adjacency (0.9 GB for 10 M triples at most), and for each thread 150 bytes an entity and a table of 50 MB;
+100 bytes for each of at most 4 million proposals, 24 a rule, and 150 MB for hidden facts.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unseen.errors import UnseenError
+from unseen.rules.adjacency import adjacency_of
+from unseen.rules.constant_mining import mined_constants
+from unseen.rules.fingerprints import fingerprints
+from unseen.rules.indexing import index_of
+from unseen.rules.path_mining import mined_paths
+from unseen.rules.rounds import Round, TimeIsUpError
+from unseen.rules.rule_set import SMOOTHING, PathRules, Rules, relation_keys
+from unseen.rules.weighing import fitted
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
+    from unseen.rules.rounds import Progress
+    from unseen.rules.rule_set import ConstantRules
+
+SAMPLES = 100
+FIRST_SAMPLES, FIRST_SAMPLES_OF_LARGE = 25, 3
+"""Samples of the first round where time is limited."""
+SMALL, LARGE = 100_000, 500_000
+"""Triples up to which a change makes all rules anew, and up to which a first round has 25 samples."""
+BUDGET = 30_000
+"""Edges that the rules of one source touch."""
+CUT_SHORT = "cut short"
+"""What progress is told when even the first round did not end in time."""
+
+
+def mine(
+    graph: KnowledgeGraph,
+    *,
+    samples: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Rules:
+    """The rules of a graph from `samples` (100 by default) or from as many as `seconds` allow."""
+    if samples is not None and seconds is not None:
+        raise UnseenError("give a number of samples or of seconds, not both")
+    if (samples is not None and samples < 1) or (seconds is not None and seconds <= 0):
+        raise UnseenError("mining needs at least one sample, or some time")
+    report = progress or (lambda _label, _done, _total: None)
+    if seconds is None:
+        return _mined(graph, Round(adjacency_of(graph), samples or SAMPLES, seed, report))
+    return _mined_in_time(graph, seconds, seed, report)
+
+
+def updated(rules: Rules, graph: KnowledgeGraph) -> Rules:
+    """The rules of a graph that has grown out of the one they were mined from, or lost some of its facts.
+
+    Relations whose facts changed are mined anew; rules of others keep their counts, also where their bodies changed.
+    A small graph is mined anew as a whole, and so is one whose relations are others.
+    """
+    keys, sums = relation_keys(graph), fingerprints(graph)
+    known = len(rules.relation_keys)
+    if graph.num_triples <= SMALL or keys[:known] != rules.relation_keys:
+        return mine(graph, samples=rules.samples, seed=rules.seed)
+    touched = np.ones(len(keys), bool)
+    touched[:known] = sums[:known] != rules.fingerprints
+    if not touched.any():
+        return rules
+    heads = np.flatnonzero(np.repeat(touched, 2))
+    kept = rules.paths.take(~np.isin(rules.paths.heads, heads))
+    fresh = mined_paths(
+        Round(adjacency_of(graph), rules.samples, rules.seed, lambda _label, _done, _total: None), heads
+    )
+    both = (np.concatenate([getattr(kept, name), getattr(fresh, name)]) for name in vars(kept))
+    weights = rules.weights.for_relations(2 * len(keys))
+    return Rules(PathRules(*both).sorted(), rules.constants, weights, keys, sums, rules.samples, rules.seed)
+
+
+def _mined_in_time(graph: KnowledgeGraph, seconds: float, seed: int, progress: Progress) -> Rules:
+    end = time.monotonic() + seconds
+    adjacency, begun = adjacency_of(graph), time.monotonic()
+    samples = FIRST_SAMPLES if graph.num_triples <= LARGE else FIRST_SAMPLES_OF_LARGE
+    first = Round(adjacency, samples, seed, progress, max(end, begun))
+    best = _mined(graph, first)
+    if first.was_cut:
+        progress(CUT_SHORT, 1, 1)
+        return best
+    while (now := time.monotonic()) + 2 * (now - begun) < end:
+        samples, begun = 4 * samples, now
+        try:
+            best = _mined(graph, Round(adjacency, samples, seed, progress, end, is_first=False), best.constants)
+        except TimeIsUpError:
+            break
+    return best
+
+
+def _mined(graph: KnowledgeGraph, this: Round, constants: ConstantRules | None = None) -> Rules:
+    paths = mined_paths(this, np.arange(this.adjacency.num_relations))
+    constants = constants or mined_constants(this, 0.8)
+    weights = fitted(this, index_of(this.adjacency, paths, SMOOTHING), BUDGET, 1.0)
+    return Rules(paths, constants, weights, relation_keys(graph), fingerprints(graph), this.samples, this.seed)

@@ -1,0 +1,42 @@
+"""A compiled table that counts numbers: open addressing in plain arrays, which grow when half full."""
+
+from __future__ import annotations
+
+from typing import no_type_check
+
+import numpy as np
+
+from unseen.rules.compiling import compiled
+from unseen.rules.lookups import mixed
+
+EMPTY = -1
+
+
+@compiled
+@no_type_check
+def new_tally(size):
+    """An empty table of a power of two places: keys, weights, and who counted last."""
+    return np.full(size, EMPTY, np.int64), np.zeros(size, np.float64), np.full(size, EMPTY, np.int64)
+
+
+@compiled
+@no_type_check
+def slot_of(keys, key):
+    """Where a key is, or where it would go."""
+    mask = len(keys) - 1
+    slot = np.int64(mixed(key) & np.uint64(mask))
+    while keys[slot] != EMPTY and keys[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@compiled
+@no_type_check
+def grown(keys, weights, last):
+    """The same entries in a table twice as large."""
+    more_keys, more_weights, more_last = new_tally(2 * len(keys))
+    for slot in range(len(keys)):
+        if keys[slot] != EMPTY:
+            place = slot_of(more_keys, keys[slot])
+            more_keys[place], more_weights[place], more_last[place] = keys[slot], weights[slot], last[slot]
+    return more_keys, more_weights, more_last
