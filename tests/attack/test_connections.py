@@ -222,6 +222,23 @@ def test_answers_that_nobody_reads_take_bounded_memory(tmp_path: Path) -> None:
             time.sleep(0.2)
             highest = max(highest, server.megabytes)
             assert server.get("/healthz")[0] == 200
-        answers = [exchange(server.port, request("GET", LARGER, {}), timeout=120) for _ in range(3)]
-        assert any(status_of(answer) == 200 and len(answer) == len(whole) for answer in answers)
+        for _ in range(40):  # a busy machine may refuse some
+            answer = exchange(server.port, request("GET", LARGER, {}), timeout=120)
+            if status_of(answer) == 200 and len(answer) == len(whole):
+                break
+            time.sleep(0.5)
+        else:
+            pytest.fail("nobody was answered")
         assert highest < memory + 150  # all twenty are 220
+
+
+def test_single_bytes_do_not_hold_a_place(tmp_path: Path) -> None:
+    """Connections that send a byte now and then make room for one that asks."""
+    with serving(tmp_path / "x.db", TRIPLES[:3], connections={"most": 12, "head_seconds": 60.0}) as server:
+        dripping = [connected(server, b"GET /healthz HTTP/1.1\r\nX: ") for _ in range(20)]
+        for _ in range(5):
+            time.sleep(0.5)
+            for one in dripping:
+                with contextlib.suppress(OSError):
+                    one.sendall(b"x")
+        assert server.get("/query?query=ASK%7B%7D")[0] == 200

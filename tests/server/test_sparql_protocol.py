@@ -163,6 +163,17 @@ def test_an_update_counts_in_exact_and_predicted_answers_at_once(server: Running
     assert values(server.query("SELECT ?x { ?x :admires :Ada }", infer="true").text) == set()
 
 
+def test_a_result_that_is_too_large_leaves_no_file_behind(tmp_path) -> None:
+    from tests.server.running import running
+    from unseen.server.settings import Limits, ServerSettings
+
+    triples = [(f"a{i}", "r", f"b{i}") for i in range(2000)]
+    limits = Limits(result_bytes=100_000)  # more than is held in memory
+    with running(tmp_path / "x.db", triples, ServerSettings(port=0, model="edge-type", limits=limits)) as server:
+        assert server.query("SELECT * { ?s ?p ?o }").error["code"] == "result_too_large"
+        assert not list((tmp_path / "x.db" / "serving").glob("result-*"))
+
+
 def test_results_that_are_too_large_or_slow_are_stopped(tmp_path) -> None:
     from tests.server.running import running
     from unseen.server.settings import Limits, ServerSettings

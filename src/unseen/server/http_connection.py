@@ -29,6 +29,8 @@ MOST_HEADER_BYTES = 64 << 10
 MOST_HEADERS = 200
 MOST_PATH_BYTES = 4 << 10
 """The address up to its `?`, which is decoded before anyone could ask for a key."""
+SECONDS_FOR_A_BODY = 10.0
+"""A body that takes longer makes its connection one to be given up when others need room."""
 MOST_FRAME_BYTES = 64 << 10
 """What may come between two pieces of a chunked body, or after the last one."""
 LEAST_PROGRESS = 16 << 10
@@ -60,6 +62,8 @@ class HttpConnection(HttpToolsProtocol):
         """Bytes of the body that are still to come; None if it is chunked."""
         self._taken = 0
         """Bytes that were received and are in memory still."""
+        self._pieces: list[bytes] = []
+        """Pieces of a body that nobody has been given yet."""
         self._held = b""
         """What came after a request that is not answered yet."""
         self._unread: tuple[float, int] | None = None
@@ -83,8 +87,9 @@ class HttpConnection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Take what was sent; what belongs to a later request waits until this one is answered."""
         self.heard = self.loop.time()
-        self._taken += len(data)
-        self._watch.incoming += len(data)
+        if not self._is_discarded():
+            self._taken += len(data)
+            self._watch.incoming += len(data)
         if self._watch.has_too_much and not self._held:
             self._refuse(busy())
         elif self._held:
@@ -92,7 +97,15 @@ class HttpConnection(HttpToolsProtocol):
         else:
             self._parse(data)
 
+    def _is_discarded(self) -> bool:
+        """Whether what comes now is the rest of a request that was answered before it had arrived."""
+        return self.phase is Phase.BODY and self.cycle is not None and self.cycle.response_complete
+
     def _parse(self, data: bytes) -> None:
+        self._parse_pieces(data)
+        self._hand_over_body()
+
+    def _parse_pieces(self, data: bytes) -> None:
         position = 0
         while position < len(data) and not self.transport.is_closing():
             if self.phase is Phase.ANSWER:
@@ -165,12 +178,19 @@ class HttpConnection(HttpToolsProtocol):
         self._frame_bytes = 0
         if self._body_left is not None:
             self._body_left -= len(body)
-        super().on_body(body)
+        self._pieces.append(body)
+
+    def _hand_over_body(self) -> None:
+        """Give all pieces of the body to whoever reads it, at once: one by one each would copy those before it."""
+        if self._pieces:
+            body, self._pieces = b"".join(self._pieces), []
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         """The request is there."""
         if self.transport.is_closing():
             return
+        self._hand_over_body()
         super().on_message_complete()
         if self.cycle.response_complete:
             self._rest()
@@ -215,10 +235,16 @@ class HttpConnection(HttpToolsProtocol):
         return None if self._unread is None else self._unread[0]
 
     def waits_since(self) -> float | None:
-        """Since when nothing has come from the client that has to act; None if it is our turn."""
+        """Since when a client that has to act has kept us waiting; None if it is our turn.
+
+        Single bytes are no excuse: a head counts from its beginning, and a body from some seconds after it.
+        """
         if self._unread is not None:
             return self._unread[0]
-        return None if self.phase is Phase.ANSWER else self.heard
+        if self.phase is Phase.ANSWER:
+            return None
+        grace = SECONDS_FOR_A_BODY if self.phase is Phase.BODY else 0.0
+        return self.heard if self.phase is Phase.IDLE else min(self.heard, self._since + grace)
 
     @property
     def is_idle(self) -> bool:

@@ -122,11 +122,13 @@ class Readers:
         self._take(job)
         try:
             told, result = await job.future
-        except asyncio.CancelledError:
-            self._abandon(job)
+            if "error" in told:
+                raise self._translated(told["error"], text)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError):
+                self._abandon(job)
+            _delete_spool(header)
             raise
-        if "error" in told:
-            raise self._translated(told["error"], text)
         return told, result
 
     def _admit(self, body: bytes) -> None:
@@ -245,7 +247,6 @@ class Readers:
         job, reader.job = reader.job, None
         if job is not None:
             job.fail(error)
-            Path(job.header.get("spool", "/nonexistent")).unlink(missing_ok=True)
         self._dismiss(reader, None)
 
     def _abandon(self, job: Job) -> None:
@@ -335,6 +336,12 @@ class Readers:
         if isinstance(error, OSError | ValueError | RuntimeError | SyntaxError):
             return DatabaseError(f"the query failed: {error}")
         return error
+
+
+def _delete_spool(header: Header) -> None:
+    """Delete what a request that has failed may have written."""
+    if "spool" in header:
+        Path(header["spool"]).unlink(missing_ok=True)
 
 
 def _child(megabytes: int) -> Child:
