@@ -95,6 +95,17 @@ def outcome(path: Path, expected: list[list[str]]) -> str:
     return "made anew" if any(path.glob("damaged-*")) else "harmless"
 
 
+def test_a_damaged_block_with_names_of_graphs_is_a_database_error(original: Path) -> None:
+    with Database(original) as database, pytest.MonkeyPatch.context() as patched:
+        patched.setattr("unseen.database.exact.user_graphs", _damaged)
+        with pytest.raises(DatabaseError, match="damaged"):
+            query(database, "SELECT ?g { GRAPH ?g { ?s ?p ?o } }")
+
+
+def _damaged(_store: object) -> None:
+    raise RuntimeError("Corruption: block checksum mismatch")
+
+
 def test_a_flipped_bit_is_never_a_wrong_answer(original: Path, quick_path: Path) -> None:
     expected_path = quick_path / "expected.db"
     shutil.copytree(original, expected_path)

@@ -50,9 +50,9 @@ def query(
     if default_graphs or named_graphs:
         options["default_graph"] = [graph_name(iri) for iri in default_graphs]
         options["named_graphs"] = [graph_name(iri) for iri in named_graphs]
-    elif "GRAPH" in words and "FROM" not in words:
-        options["named_graphs"] = user_graphs(database.triples.store)
     try:
+        if "GRAPH" in words and "FROM" not in words and not options:
+            options["named_graphs"] = user_graphs(database.triples.store)
         found = database.triples.store.query(text, prefixes=database.prefixes, **options)
         database.catch_up()  # what it sees, `database.graph` shows too
     except SyntaxError as error:
