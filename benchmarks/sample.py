@@ -27,8 +27,9 @@ from unseen.benchmark.sampling.rules import SplitGraphs
 from unseen.benchmark.sampling.sample import SampleOptions, sample_queries
 from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
 from unseen.benchmark.split import InductiveSplit, inductive_split
-from unseen.benchmark.threads import available_threads, in_threads
+from unseen.benchmark.threads import in_threads
 from unseen.graph import Vocabulary
+from unseen.graph.compiling import available_cores
 from unseen.logic.shapes import SHAPES
 
 PUBLISHED_SECONDS_PER_100_TEST_QUERIES = {
@@ -102,7 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", nargs="?", type=Path)
     parser.add_argument("--scale", type=float, help="part of the paper's counts to sample")
-    parser.add_argument("--threads", type=int, default=available_threads())
+    parser.add_argument("--threads", type=int, default=available_cores())
     parser.add_argument("--seed", type=int, default=42)
     arguments = parser.parse_args()
     scale = arguments.scale or (0.01 if arguments.dataset is None else 1.0)

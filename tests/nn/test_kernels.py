@@ -14,6 +14,7 @@ import torch
 from jaxtyping import TypeCheckError
 
 from tests.nn.edge_graphs import GRAPHS, one_hub
+from unseen.graph.compiling import compiled
 from unseen.nn.kernels import (
     EdgeViews,
     available,
@@ -21,7 +22,6 @@ from unseen.nn.kernels import (
     relational_statistics,
     unit_rotations,
 )
-from unseen.nn.kernels.cpu_loops import compiled
 from unseen.nn.kernels.definitions import MESSAGES
 from unseen.nn.self_check import compared_network, comparisons, power_law_edges, speeds
 

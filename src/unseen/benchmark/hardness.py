@@ -13,9 +13,9 @@ import numpy as np
 
 from unseen.benchmark.answering import check_slots
 from unseen.benchmark.edge_index import EdgeIndex, index_of
-from unseen.benchmark.kernels import compiled
 from unseen.benchmark.program import ANCHOR, BOTH, COMPLEMENT, PROJECT, STEP, answering_program, stack_depth
 from unseen.benchmark.threads import batches, in_threads
+from unseen.graph.compiling import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,16 +8,14 @@ parallel loops are not used, because their threading layers abort on concurrent 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
 from unseen.benchmark.program import ANCHOR, BOTH, COMPLEMENT, PROJECT, STEP
+from unseen.graph.compiling import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from unseen.benchmark.edge_index import EdgeIndex
@@ -26,14 +24,6 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 _ONE = np.uint64(1)
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """The function as machine code, kept on disk between runs where there is a place to keep it."""
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        return numba.njit(nogil=True)(function)
 
 
 @compiled

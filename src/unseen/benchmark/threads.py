@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import local
 from typing import TYPE_CHECKING, TypeVar
+
+from unseen.graph.compiling import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +27,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], thread
     if threads == 1:
         with _busy():
             return [function(item) for item in work]
-    count = min(threads or available_threads(), len(work))
+    count = min(threads or available_cores(), len(work))
     if count <= 1 or getattr(_THREAD, "busy", False):
         return [function(item) for item in work]
     pool = ThreadPoolExecutor(count, initializer=_mark_busy)
@@ -40,11 +41,6 @@ def batches(count: int, size: int) -> Iterator[slice]:
     """The rows from 0 to `count`, so many at a time."""
     for start in range(0, count, size):
         yield slice(start, min(count, start + size))
-
-
-def available_threads() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _mark_busy() -> None:

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.benchmark.kernels import compiled
 from unseen.errors import EvaluationError
+from unseen.graph.compiling import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

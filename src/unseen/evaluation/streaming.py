@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unseen.benchmark.kernels import compiled
 from unseen.errors import EvaluationError
 from unseen.evaluation.ranking import Ranks, first_not_below
+from unseen.graph.compiling import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

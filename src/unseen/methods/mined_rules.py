@@ -22,12 +22,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
+from unseen.graph.compiling import available_cores
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
 from unseen.methods.known_facts import KnownFactsProjector
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.applying import project_rows
-from unseen.rules.compiling import available_cores, in_order
+from unseen.rules.in_order import in_order
 from unseen.rules.mining import BUDGET, SAMPLES, mine, updated
 from unseen.rules.rule_set import Rules
 

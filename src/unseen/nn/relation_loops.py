@@ -6,7 +6,8 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.nn.kernels.cpu_loops import compiled, inner
+from unseen.graph.compiling import compiled
+from unseen.nn.kernels.cpu_loops import inner
 
 
 @inner

@@ -6,7 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.rules.compiling import compiled
+from unseen.graph.compiling import compiled
 from unseen.rules.evidence import FEATURES, features_of, forget, new_state
 from unseen.rules.firing import fire_all
 from unseen.rules.lookups import NONE

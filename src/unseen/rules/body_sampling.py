@@ -13,7 +13,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.rules.compiling import compiled
+from unseen.graph.compiling import compiled
 from unseen.rules.lookups import NONE, first_edge, mixed, place_near, row_of, sampled_place
 
 HUB = 32

@@ -10,7 +10,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.rules.compiling import compiled
+from unseen.graph.compiling import compiled
 from unseen.rules.lookups import mixed, sampled_place
 from unseen.rules.tally import EMPTY, grown, new_tally, slot_of
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, no_type_check
 
 import numpy as np
 
-from unseen.rules.compiling import compiled
+from unseen.graph.compiling import compiled
 from unseen.rules.evidence import AGAIN, DEGREE, LINK_ODDS, LINKS, SOURCES, SURE, note_rule
 from unseen.rules.lookups import NONE, first_edge, place_near, row_of, sampled_place
 from unseen.rules.tally import EMPTY, grown, new_tally, slot_of

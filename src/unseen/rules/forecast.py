@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unseen.graph.compiling import available_cores
 from unseen.rules.adjacency import adjacency_of
-from unseen.rules.compiling import available_cores
 from unseen.rules.path_mining import FACTS_PER_SAMPLE, LONG_WIDTH
 from unseen.rules.proposing import count_bodies, count_long_bodies, row_starts, sampled_facts
 from unseen.rules.tally import new_tally

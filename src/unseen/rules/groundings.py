@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, no_type_check
 
 import numpy as np
 
-from unseen.rules.compiling import compiled
+from unseen.graph.compiling import compiled
 from unseen.rules.lookups import is_in_row, row_of
 
 if TYPE_CHECKING:

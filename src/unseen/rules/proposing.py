@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, no_type_check
 
 import numpy as np
 
-from unseen.rules.compiling import compiled
+from unseen.graph.compiling import compiled
 from unseen.rules.lookups import first_edge, mixed, place_near, sampled_place
 from unseen.rules.tally import EMPTY, grown, slot_of
 

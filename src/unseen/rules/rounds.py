@@ -12,7 +12,7 @@ from contextlib import closing
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
-from unseen.rules.compiling import in_order
+from unseen.rules.in_order import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

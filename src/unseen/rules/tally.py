@@ -6,7 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.rules.compiling import compiled
+from unseen.graph.compiling import compiled
 from unseen.rules.lookups import mixed
 
 EMPTY = -1

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numba
 import numpy as np
 
 from unseen.benchmark.pickles import opcodes as op
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from unseen.graph.compiling import compiled
 
 CUT_OFF, TOO_LONG = -1, -2
 LINE_FEED, MINUS, CAPITAL_L, ZERO = 10, 45, 76, 48
 LONGEST_NUMBER_LINE = 18
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """The function as machine code, kept on disk between runs."""
-    return numba.njit(cache=True, nogil=True)(function)
 
 
 @compiled

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from unseen.benchmark.pickles import opcodes as op
-from unseen.benchmark.pickles.arguments import argument, compiled
+from unseen.benchmark.pickles.arguments import argument
+from unseen.graph.compiling import compiled
 
 # what a word is
 NUMBER, TEXT, BOX, CONSTANT, NAME = range(5)

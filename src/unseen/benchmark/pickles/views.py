@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from unseen.benchmark.pickles import opcodes as op
-from unseen.benchmark.pickles.arguments import compiled
 from unseen.benchmark.pickles.machine import BOX, FIRST, KIND, LAST, LENGTH, NEXT, NUMBER, SIZE, START, copy_words
+from unseen.graph.compiling import compiled
 
 
 @compiled

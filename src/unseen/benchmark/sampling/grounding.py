@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.kernels import compiled
 from unseen.benchmark.program import grounding_steps
+from unseen.graph.compiling import compiled
 from unseen.graph.vocabulary import inverse_relation, is_inverse, undirected_relation
 
 if TYPE_CHECKING:

@@ -21,6 +21,8 @@ from typing import Any, no_type_check
 import numba
 import numpy as np
 
+from unseen.graph.compiling import compiled
+
 DISTMULT, TRANSE, ROTATE = 0, 1, 2
 WIDTH = 512
 """Columns that are treated at a time."""
@@ -28,14 +30,6 @@ U = np.uint64
 SQUARES, LARGEST, LEAST, LARGEST_AT, LEAST_AT, GRADIENT = (U(WIDTH * place) for place in range(1, 7))
 """Where the parts of a node's array begin; its first part is the sum, or the sum's gradient."""
 STATE, LOCAL = 6 * WIDTH, 7 * WIDTH
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """The function as machine code, kept on disk between runs where a folder for that can be written."""
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # "cannot cache function": no folder can be written
-        return numba.njit(nogil=True)(function)
 
 
 def inner(function: Callable[..., Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import no_type_check
 
 import numpy as np
 
+from unseen.graph.compiling import compiled
 from unseen.nn.kernels.cpu_loops import (
     DISTMULT,
     LARGEST_AT,
@@ -20,7 +21,6 @@ from unseen.nn.kernels.cpu_loops import (
     U,
     add_gradient,
     boundary_gradient,
-    compiled,
     fold_four,
     fold_one,
     fold_two,

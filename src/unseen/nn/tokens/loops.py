@@ -6,7 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.nn.kernels.cpu_loops import compiled
+from unseen.graph.compiling import compiled
 
 NONE = -1
 """In place of an anchor where a node has fewer than it may have."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.benchmark.threads import available_threads, in_threads
+from unseen.benchmark.threads import in_threads
+from unseen.graph.compiling import available_cores
 from unseen.training.batches import Batch
 from unseen.training.config import parsed_weights
 from unseen.training.pretraining.worlds import World, make_world
@@ -34,7 +35,7 @@ class WorldSource:
     def __init__(self, method: ZeroShot, graphs: Sequence[KnowledgeGraph], config: PretrainingConfig) -> None:
         self.method, self.graphs, self.config = method, graphs, config
         self._weights = parsed_weights(config.type_weights)
-        threads = config.sampler_threads or max(1, min(MOST_THREADS, available_threads() - 1))
+        threads = config.sampler_threads or max(1, min(MOST_THREADS, available_cores() - 1))
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="world")
         self._worlds: dict[int, Future[World]] = {}
 

@@ -1,31 +1,17 @@
-"""How the loops of this room are compiled and shared among threads."""
+"""Work on all cores, its results in order."""
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numba
+from unseen.graph.compiling import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     Item = TypeVar("Item")
     Result = TypeVar("Result")
-
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """The function as machine code that releases the interpreter lock, kept on disk where a folder can be written."""
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # "cannot cache function": no folder can be written
-        return numba.njit(nogil=True)(function)
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_order(
