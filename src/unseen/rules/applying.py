@@ -14,10 +14,11 @@ from unseen.rules.lookups import NONE
 
 @compiled
 @no_type_check
-def project_rows(low, high, adjacency, index, offsets, members, degrees, relations, budget, weights, out):
+def project_rows(low, high, adjacency, index, offsets, members, degrees, relations, budgets, weights, out):
     """For rows from `low` to before `high`: the largest membership times probability over the members of a row.
 
-    Members of row i are `members[offsets[i]:offsets[i + 1]]`, with their degrees of membership; they share the budget.
+    Members of row i are `members[offsets[i]:offsets[i + 1]]`, with their degrees of membership; `budgets[i]` is the
+    number of edges that each of them may touch.
     """
     coefficients, calibration = weights
     state = new_state(len(adjacency.entity_rows) - 1)
@@ -25,9 +26,8 @@ def project_rows(low, high, adjacency, index, offsets, members, degrees, relatio
     features = np.empty(FEATURES)
     for row in range(low, high):
         relation = relations[row]
-        share = budget // max(1, offsets[row + 1] - offsets[row])
         for place in range(offsets[row], offsets[row + 1]):
-            fire_all(adjacency, index, members[place], relation, NONE, share, state)
+            fire_all(adjacency, index, members[place], relation, NONE, budgets[row], state)
             for number in range(num_touched[0]):
                 z = touched[number]
                 features_of(evidence[z], features)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SMOOTHING = 5.0
 """Pairs without the head that are added to those counted, so that a rule seen twice is not certain."""
-FILE_VERSION = 1
+FILE_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 The score of a candidate is linear in its features. Coefficients are those with which a softmax over the candidates
 finds the hidden target most surely: one vector for all relations, then one for each directed relation that stays near
 it. A slope and an offset then turn scores into probabilities: how often a candidate with such a score was the one that
-was hidden.
+was hidden. How well that works is kept by relation: the mean reciprocal rank of what was hidden.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ CHUNK = 16
 LEAST_FACTS = 5
 """A relation with fewer hidden facts takes the coefficients of all."""
 SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
+OTHERS_COUNT = 5.0
+"""For the quality of a relation's rules, the mean over all relations counts as so many of its own hidden facts."""
 STEPS = 20
 ALONE = 0.5
 """Where so many facts are the only link between their ends, other links are left out of the evidence: facts that are
@@ -47,12 +49,14 @@ class Weights:
 
     coefficients: Floats
     calibration: Floats
+    quality: Floats
+    """By directed relation: the mean reciprocal rank of facts that were hidden; 0 where nothing was tried."""
 
     def for_relations(self, count: int) -> Weights:
         """The same for `count` directed relations: new ones take the shared row."""
         rows = np.minimum(np.arange(count + 1), len(self.coefficients) - 1)
         rows[-1] = len(self.coefficients) - 1
-        return Weights(self.coefficients[rows], self.calibration[rows])
+        return Weights(self.coefficients[rows], self.calibration[rows], self.quality[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,7 @@ def untrained(count: int) -> Weights:
     coefficients, calibration = np.zeros((count + 1, FEATURES)), np.zeros((count + 1, 2))
     coefficients[:, 0], coefficients[:, 2], coefficients[:, 3] = 1.0, 0.1, 0.01
     calibration[:, 0] = 1.0
-    return Weights(coefficients, calibration)
+    return Weights(coefficients, calibration, np.zeros(count + 1))
 
 
 def fitted(this: Round, index: RuleIndex, budget: int, share: float) -> Weights:
@@ -105,7 +109,8 @@ def fitted(this: Round, index: RuleIndex, budget: int, share: float) -> Weights:
     if not useful.any():
         return untrained(count)
     examples = Examples.of(rows[useful], stands_for[useful], lengths[useful])
-    return _weights(examples, relations[: len(lengths)][useful], count)
+    tried = np.bincount(relations[: len(lengths)], minlength=count)
+    return _weights(examples, relations[: len(lengths)][useful], tried)
 
 
 def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
@@ -120,7 +125,9 @@ def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
     return sources[order], relations[order], targets[order]
 
 
-def _weights(examples: Examples, relations: Places, count: int) -> Weights:
+def _weights(examples: Examples, relations: Places, tried: Places) -> Weights:
+    """Weights from the facts that rules led to; `tried` says how many facts of each directed relation were hidden."""
+    count = len(tried)
     if (examples.rows[:, 0, IS_LINKED] == 0).mean() >= ALONE:
         examples.rows[:, :, LINK_FEATURES] = 0
     scale = np.sqrt((examples.rows**2).sum(axis=(0, 1)) / examples.present.sum()) + 1e-6
@@ -137,7 +144,25 @@ def _weights(examples: Examples, relations: Places, count: int) -> Weights:
             own = examples.take(chosen)
             coefficients[relation] = _softmax_fit(own, shared, shared, OWN_PENALTY)
             calibration[relation] = _logistic_fit(own, coefficients[relation], slope, OWN_PENALTY)
-    return Weights(coefficients / scale, calibration)
+    quality = _quality(_reciprocal_ranks(examples, coefficients[relations]), relations, tried)
+    return Weights(coefficients / scale, calibration, quality)
+
+
+def _reciprocal_ranks(examples: Examples, coefficients: Floats) -> Floats:
+    """Of each hidden target among the other candidates, ties counted half."""
+    scores = np.einsum("ecf,ef->ec", examples.rows, coefficients)
+    many = np.where(examples.present, np.exp(examples.stands_for), 0.0)
+    above = (many * (scores > scores[:, :1])).sum(axis=1)
+    level = (many * (scores == scores[:, :1])).sum(axis=1)
+    ranks: Floats = 1 / (1 + above + (level - 1) / 2)
+    return ranks
+
+
+def _quality(ranks: Floats, relations: Places, tried: Places) -> Floats:
+    """The mean reciprocal rank by relation, near that of all; a fact that no rule led to counts as not found."""
+    found = np.bincount(relations, ranks, len(tried))
+    shared = found.sum() / max(1, tried.sum())
+    return np.append((found + OTHERS_COUNT * shared) / (tried + OTHERS_COUNT), shared)
 
 
 def _softmax_fit(examples: Examples, start: Floats, prior: Floats, penalty: float) -> Floats:

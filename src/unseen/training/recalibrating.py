@@ -92,6 +92,8 @@ def _bare(found: ModelFolder | RunFolder, device: str) -> Method:
 def _copy(model: Path, path: Path, calibration: QueryCalibration) -> None:
     """The model under another calibration; its card comes last, as a folder without one is not a model."""
     path.mkdir(parents=True)
-    shutil.copyfile(model / "weights.safetensors", path / "weights.safetensors")
+    for name in ("weights.safetensors", "combination.json"):
+        if (model / name).exists():
+            shutil.copyfile(model / name, path / name)
     write_json(path / "calibration.json", calibration.to_json())
     shutil.copyfile(model / "card.json", path / "card.json")
