@@ -42,6 +42,7 @@ class Rows:
 
     @property
     def context(self) -> Tensor:
+        """What weights depend on, by row."""
         return self.offsets[:, :CONTEXTS]
 
 

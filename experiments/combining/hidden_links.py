@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from unseen.datasets.dataset import Dataset
-from unseen.graph import KnowledgeGraph
 from unseen.logic.traverse import step
 from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from unseen.datasets.dataset import Dataset
+    from unseen.graph import KnowledgeGraph
     from unseen.methods.combination import LinkEvidence
     from unseen.methods.combined import Combined
 

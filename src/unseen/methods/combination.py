@@ -9,11 +9,11 @@ For a candidate z of a source set and a relation there are five kinds of evidenc
     is_target   whether there is such an edge
 
 How much each counts depends on what is known beforehand, the *context*: how well the rules of this relation find facts
-that were hidden from this very graph (`quality`), and how large the source set is (`size`). The score of a candidate is
-the sum of evidence x context x weight, and its probability sigmoid(scale x score + offset), where the offset also sees
-how many targets are known (`known`), how many a source has on average (`tails`), and the logarithm of the sum of
-exp(score) over all candidates that are not known (`total`): what has many rivals is less likely. The offset is the
-same for all candidates of a set, so it moves no rank.
+that were hidden from this very graph (`quality`), how large the source set is (`size`), and how large the graph is
+(`entities`). The score of a candidate is the sum of evidence x context x weight, and its probability
+sigmoid(scale x score + offset). The offset also sees how many targets are known (`known`), how many a source has on
+average (`tails`), and the logarithm of the sum of exp(score) over all candidates that are not known (`total`): what has
+many rivals is less likely. The offset is the same for all candidates of a set, so it moves no rank.
 
 The weights are fitted once, to facts hidden from several graphs, and shipped with a model (`combination.json`).
 """
@@ -33,11 +33,13 @@ from unseen.errors import EvaluationError
 
 VERSION = 1
 EVIDENCE = ("network", "rules", "fired", "sources", "is_target")
-CONTEXT = ("one", "quality", "size")
+CONTEXT = ("one", "quality", "size", "entities")
 OFFSET = (*CONTEXT, "known", "tails", "total")
 LEAST_LIKELY = 1e-4
 """Probabilities of rules below this count as this."""
 LARGEST_LOGIT = 16.0
+SMALLEST_GRAPH, LARGEST_GRAPH = 10, 50_000
+"""Graphs of fewer or more entities count as so large: weights were fitted to graphs between these."""
 RISES = ("network", "rules")
 """Kinds of evidence that never speak against a candidate."""
 
@@ -69,7 +71,9 @@ class LinkEvidence:
 
     def context(self) -> tuple[Float[Tensor, " row"], ...]:
         """What is known beforehand, in the order of `CONTEXT`."""
-        return torch.ones_like(self.quality), self.quality, self.size.clamp(min=1).log()
+        nodes = min(max(self.network.shape[1], SMALLEST_GRAPH), LARGEST_GRAPH)
+        one = torch.ones_like(self.quality)
+        return one, self.quality, self.size.clamp(min=1).log(), one * math.log10(nodes)
 
     def offsets(self) -> tuple[Float[Tensor, " row"], ...]:
         """What an offset depends on, `total` left out."""

@@ -26,6 +26,7 @@ from unseen.graph import KnowledgeGraph
 from unseen.graph.compiling import available_cores
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
+from unseen.logic.stopping import check_stop
 from unseen.methods.known_facts import KnownFactsProjector
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.applying import project_rows
@@ -80,7 +81,7 @@ class MinedRules:
         work = (adjacency, rules.index(graph), *walks.columns, weights, reached)
         bounds = np.linspace(0, len(reached), min(len(reached), 4 * available_cores()) + 1).astype(int).tolist()
         for _ in in_order(lambda piece: project_rows(*piece, *work), list(pairwise(bounds))):
-            pass
+            check_stop()
         best = np.maximum.reduceat(reached, walks.starts) if len(walks.starts) < len(reached) else reached
         return torch.from_numpy(best).clamp_(max=LARGEST).to(sets)
 
