@@ -4,17 +4,14 @@ Every member of a source set is a place where rules fire; a candidate gets the l
 all of them. Edges of the graph carry the membership of their head, as in `known_facts`. A set with more than `MEMBERS`
 members is entered at its strongest ones. Cost: the edges that the walks touch, and one pass over the output.
 
-Rules belong to a graph, not to the method: they are mined when a graph is first asked, and kept while it lives. Those
-of the last graph are brought up to date for one that has grown out of it.
+Rules belong to a graph, not to the method: `rules.opening` finds or mines them when a graph is first asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from threading import Lock
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -29,7 +26,8 @@ from unseen.methods.known_facts import KnownFactsProjector
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.applying import project_rows
 from unseen.rules.in_order import in_order
-from unseen.rules.mining import BUDGET, SAMPLES, mine, updated
+from unseen.rules.mining import BUDGET
+from unseen.rules.opening import rules_for
 from unseen.rules.rule_set import Rules
 
 MEMBERS = 64
@@ -40,30 +38,13 @@ LARGEST = 1 - 2**-20
 
 @dataclass(frozen=True)
 class MinedRules:
-    """The method; `samples` says how thoroughly graphs are mined."""
+    """The method; with `samples` graphs are mined so thoroughly, else as far as the time for opening them goes."""
 
-    samples: int = SAMPLES
-    _kept: WeakKeyDictionary[KnowledgeGraph, Rules] = field(
-        default_factory=WeakKeyDictionary, init=False, repr=False, compare=False
-    )
-    _last: list[Rules] = field(default_factory=list, init=False, repr=False, compare=False)
-    _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+    samples: int | None = None
 
     def rules(self, graph: KnowledgeGraph) -> Rules:
         """The rules of a graph."""
-        with self._lock:
-            found = self._kept.get(graph)
-            if found is None:
-                found = updated(self._last[0], graph) if self._last else mine(graph, samples=self.samples)
-                self._kept[graph] = found
-                self._last[:] = [found]
-            return found
-
-    def use(self, graph: KnowledgeGraph, rules: Rules) -> None:
-        """Take rules that were mined before, such as those of a file."""
-        with self._lock:
-            self._kept[graph] = rules
-            self._last[:] = [rules]
+        return rules_for(graph, samples=self.samples)
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
