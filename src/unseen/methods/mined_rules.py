@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,16 +19,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
-from unseen.graph.compiling import available_cores
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
+from unseen.logic.stopping import check_stop
 from unseen.methods.known_facts import KnownFactsProjector
 from unseen.rules.adjacency import adjacency_of
-from unseen.rules.applying import project_rows
+from unseen.rules.applying import predicted_from
+from unseen.rules.firing import BUDGETS
 from unseen.rules.in_order import in_order
-from unseen.rules.mining import BUDGET
 from unseen.rules.opening import rules_for
 from unseen.rules.rule_set import Rules
+from unseen.rules.scratch import scratch_of
 
 MEMBERS = 64
 """Members of a source set from which rules fire."""
@@ -51,15 +52,22 @@ class MinedRules:
     ) -> Float[Tensor, "batch entity"]:
         """Row i: probability of each entity in what `relations[i]` leads to from `sets[i]`, by rules alone."""
         rules, adjacency = self.rules(graph), adjacency_of(graph)
-        offsets, members, degrees = _members(sets.detach().cpu().numpy())
+        index, weights = rules.index(graph), (rules.weights.coefficients, rules.weights.calibration)
+        directed, scratch = relations.tolist(), scratch_of(graph)
+
+        def fire(member: Member) -> tuple[np.ndarray, np.ndarray]:
+            with scratch.lent() as state:
+                found: tuple[np.ndarray, np.ndarray] = predicted_from(
+                    adjacency, index, member.entity, directed[member.row], member.budgets, weights, state
+                )
+            return found
+
         reached = np.zeros(tuple(sets.shape), np.float32)
-        weights = (rules.weights.coefficients, rules.weights.calibration)
-        directed = relations.cpu().numpy().astype(np.int64)
-        work = (adjacency, rules.index(graph), offsets, members, degrees, directed, BUDGET, weights, reached)
-        bounds = np.linspace(0, len(reached), min(len(reached), 4 * available_cores()) + 1).astype(int).tolist()
-        pieces = list(pairwise(bounds))
-        for _ in in_order(lambda piece: project_rows(*piece, *work), pieces):
-            pass
+        members = _members(sets.detach().cpu().numpy())
+        for member, (entities, values) in zip(members, in_order(fire, members), strict=True):
+            check_stop()
+            row = reached[member.row]
+            row[entities] = np.maximum(row[entities], member.degree * values)
         return torch.from_numpy(reached).clamp_(max=LARGEST).to(sets)
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
@@ -71,16 +79,22 @@ class MinedRules:
         return execute(KnownFactsProjector(self, ceiling=1.0), graph, queries)
 
 
-def _members(sets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The strongest members of each row, by offsets, with their degrees."""
-    lengths, members, degrees = [], [], []
-    for row in sets:
-        found = np.flatnonzero(row > 0)
+class Member(NamedTuple):
+    """One member of a source set: its row, and edges that its rules may touch."""
+
+    row: int
+    entity: int
+    degree: float
+    budgets: tuple[int, int]
+
+
+def _members(sets: np.ndarray) -> list[Member]:
+    """The strongest members of all rows; those of a row share its budgets."""
+    members = []
+    for row, degrees in enumerate(sets):
+        found = np.flatnonzero(degrees > 0)
         if len(found) > MEMBERS:
-            found = found[np.argsort(-row[found], kind="stable")[:MEMBERS]]
-        lengths.append(len(found))
-        members.append(found)
-        degrees.append(row[found])
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    together = np.concatenate([np.empty(0, np.int64), *members])
-    return offsets, together, np.concatenate([np.empty(0, np.float64), *degrees])
+            found = found[np.argsort(-degrees[found], kind="stable")[:MEMBERS]]
+        budgets = BUDGETS[0] // max(1, len(found)), BUDGETS[1] // max(1, len(found))
+        members += [Member(row, int(entity), float(degrees[entity]), budgets) for entity in found]
+    return members

@@ -41,8 +41,6 @@ FIRST_SAMPLES, FIRST_SAMPLES_OF_LARGE = 25, 3
 """Samples of the first round where time is limited."""
 LARGE = 500_000
 """Triples up to which a first round has 25 samples."""
-BUDGET = 30_000
-"""Edges that the rules of one source touch."""
 UNLIMITED = 1 << 40
 CUT_SHORT = "cut short"
 """What progress is told when even the first round did not end in time."""
@@ -89,6 +87,6 @@ def _mined_in_time(graph: KnowledgeGraph, seconds: float, most: int, seed: int, 
 def _mined(graph: KnowledgeGraph, this: Round, constants: ConstantRules | None = None) -> Rules:
     paths = mined_paths(this, np.arange(this.adjacency.num_relations))
     constants = constants or mined_constants(this, 0.8)
-    weights = fitted(this, index_of(this.adjacency, paths, SMOOTHING), BUDGET, 1.0)
+    weights = fitted(this, index_of(this.adjacency, paths, SMOOTHING), 1.0)
     about = relation_keys(graph), fingerprints(graph), counts_of(graph)
     return Rules(paths, constants, weights, *about, this.samples, this.seed, not this.was_cut)

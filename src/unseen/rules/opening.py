@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SECONDS, SECONDS_PER_MILLION = 10.0, 3.0
 """For mining a graph when it is opened, and more for each million triples: about as long as it takes to read them."""
+UPDATE_SECONDS = 5.0
+"""For mining what has changed."""
 _LOCK = RLock()
 _REMEMBERED: WeakKeyDictionary[KnowledgeGraph, dict[int | None, Rules]] = WeakKeyDictionary()
 _LATEST: dict[int | None, Rules] = {}
@@ -79,7 +81,7 @@ def _opened(graph: KnowledgeGraph, seconds: float, progress: Progress | None) ->
         if known is not None and known.is_of(graph):
             return known
         if known is not None and is_successor(known, graph):
-            found = updated(known, graph)
+            found = updated(known, graph, UPDATE_SECONDS)
             break
     else:
         found = mine(graph, seconds=seconds, most=SAMPLES, progress=progress)

@@ -49,6 +49,10 @@ class Round:
         """Whether work in hand should stop."""
         return self._left.is_set() or (self._limit is not None and time.monotonic() > self._limit)
 
+    def is_late(self) -> bool:
+        """Whether the time for the whole round is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
     def each(
         self, label: str, function: Callable[[Item], Result], items: Iterable[Item], share: float
     ) -> Iterator[Result]:

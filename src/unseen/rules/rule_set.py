@@ -80,6 +80,10 @@ class ConstantRules:
         """Support over pairs, smoothed."""
         return self.support / (self.pairs + np.float32(SMOOTHING))
 
+    def take(self, chosen: NDArray[np.bool_]) -> ConstantRules:
+        """Some of the rules."""
+        return ConstantRules(*(column[chosen] for column in vars(self).values()))
+
 
 @dataclass(frozen=True, eq=False)
 class Rules:
