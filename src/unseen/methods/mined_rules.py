@@ -10,6 +10,7 @@ Rules belong to a graph, not to the method: `rules.opening` finds or mines them 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -64,10 +65,11 @@ class MinedRules:
 
         reached = np.zeros(tuple(sets.shape), np.float32)
         members = _members(sets.detach().cpu().numpy())
-        for member, (entities, values) in zip(members, in_order(fire, members), strict=True):
-            check_stop()
-            row = reached[member.row]
-            row[entities] = np.maximum(row[entities], member.degree * values)
+        with closing(in_order(fire, members)) as results:  # one that is stopped leaves no work behind
+            for member, (entities, values) in zip(members, results, strict=True):
+                check_stop()
+                row = reached[member.row]
+                row[entities] = np.maximum(row[entities], member.degree * values)
         return torch.from_numpy(reached).clamp_(max=LARGEST).to(sets)
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:

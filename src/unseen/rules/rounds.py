@@ -59,7 +59,7 @@ class Round:
         """The results of a stage, one at least; `share` of the round's time is over when a first round leaves it."""
         work = list(items)
         self._begin(share)
-        with closing(in_order(function, work, self._left.set)) as results:  # type: ignore[type-var]
+        with closing(in_order(function, work, self._left.set)) as results:
             for done, result in enumerate(results, start=1):
                 self.progress(label, done, len(work))
                 yield result
