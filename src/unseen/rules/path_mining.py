@@ -139,12 +139,13 @@ def _measured(
     for _ in this.each(stage[0], measure, chunks.tolist(), stage[1]):
         pass
     per_rule = np.diff(offsets)
-    found = Sampled(np.repeat(pairs, per_rule), np.repeat(paths, per_rule), hits, np.repeat(seen, per_rule))
+    is_measured = np.repeat(seen != NOT_MEASURED, per_rule)
+    looked = np.repeat(np.maximum(seen, 0), per_rule).astype(np.float64)
+    found = Sampled(np.repeat(pairs, per_rule), np.repeat(paths, per_rule), hits, looked)
     counted = np.full(len(distinct), np.nan) if totals is None else totals.of(distinct)
     is_long = bodies >= (this.adjacency.num_relations + 1) ** 2  # the facts that propose those are not counted in full
     support, all_pairs = estimates(found, np.where(is_long, np.nan, facts), np.repeat(counted, per_rule))
-    kept = (found.seen != NOT_MEASURED) & (support >= LEAST_SUPPORT)
-    kept &= support >= LEAST_CONFIDENCE * (all_pairs + SMOOTHING)
+    kept = is_measured & (support >= LEAST_SUPPORT) & (support >= LEAST_CONFIDENCE * (all_pairs + SMOOTHING))
     values = (column[kept].astype(np.float32) for column in (support, all_pairs))
     return PathRules(heads[kept], steps_of(bodies[kept], this.adjacency.num_relations + 1), *values)
 
