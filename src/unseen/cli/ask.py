@@ -54,7 +54,7 @@ def ask(
     """
     from unseen import api
     from unseen.cli.console import read, write_json
-    from unseen.cli.rules_command import note_effort
+    from unseen.cli.rules_command import open_rules
 
     if len(arguments) < 2:
         raise typer.BadParameter("give at least one graph, then the question", param_hint="GRAPH... QUESTION")
@@ -63,7 +63,7 @@ def ask(
     *sources, question = arguments
     graph = read(sources, literals=literals, skip_errors=skip_errors)
     if (model or method) == "rules":
-        note_effort(graph)
+        open_rules(graph)
     answers = api.ask(graph, question, method=model or method, top=top, explain=explain, predicted_only=predicted)
     if as_json:
         write_json(answers.as_json())

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from unseen.methods.training_settings import TrainingConfig
 
 MOST_BYTES = 2_000_000
+RULE_MEMBERS = 32
+"""Members of a source set from which rules fire beside the network, which reads all of them."""
 MEMORY = "relation_memory."
 """Of the names of weights that belong to relations by name."""
 DEFAULT = "default"
@@ -107,7 +109,7 @@ class ModelFolder:
             combination = Combination.from_json(read_json(path))
         except EvaluationError as error:
             raise RunFolderError(str(error), path=path) from None
-        return Combined(method, MinedRules(), combination)
+        return Combined(method, MinedRules(members=RULE_MEMBERS), combination)
 
 
 def shipped_folder() -> Path:

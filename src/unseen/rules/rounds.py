@@ -49,13 +49,17 @@ class Round:
         """Whether work in hand should stop."""
         return self._left.is_set() or (self._limit is not None and time.monotonic() > self._limit)
 
+    def is_late(self) -> bool:
+        """Whether the time for the whole round is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
     def each(
         self, label: str, function: Callable[[Item], Result], items: Iterable[Item], share: float
     ) -> Iterator[Result]:
         """The results of a stage, one at least; `share` of the round's time is over when a first round leaves it."""
         work = list(items)
         self._begin(share)
-        with closing(in_order(function, work, self._left.set)) as results:  # type: ignore[type-var]
+        with closing(in_order(function, work, self._left.set)) as results:
             for done, result in enumerate(results, start=1):
                 self.progress(label, done, len(work))
                 yield result

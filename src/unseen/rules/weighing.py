@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.rules.evidence import FEATURES, IS_LINKED, LINK_FEATURES, new_state
+from unseen.rules.firing import BUDGETS
 from unseen.rules.leaving_out import hidden_examples
 from unseen.rules.proposing import row_starts, sampled_facts
 from unseen.rules.scratch import Scratch
@@ -86,7 +87,7 @@ def untrained(count: int) -> Weights:
     return Weights(coefficients, calibration, np.zeros(count + 1))
 
 
-def fitted(this: Round, index: RuleIndex, budget: int, share: float) -> Weights:
+def fitted(this: Round, index: RuleIndex, share: float) -> Weights:
     """The weights that find hidden facts of a graph best."""
     adjacency, count = this.adjacency, this.adjacency.num_relations
     sources, relations, targets = _sampled(adjacency, this.seed)
@@ -97,7 +98,7 @@ def fitted(this: Round, index: RuleIndex, budget: int, share: float) -> Weights:
         facts = sources[part], relations[part], targets[part]
         with scratch.lent() as state:
             found: tuple[NDArray[np.float32], Floats, Places] = hidden_examples(
-                adjacency, index, *facts, budget, CANDIDATES, state
+                adjacency, index, *facts, BUDGETS, CANDIDATES, state
             )
         return found
 
