@@ -113,8 +113,8 @@ def _least(loss: Callable[[Tensor], Tensor], start: Tensor) -> Tensor:
     def closure() -> float:
         optimizer.zero_grad()
         value = loss(weights)
-        value.backward()
+        value.backward()  # type: ignore[no-untyped-call]
         return value  # type: ignore[return-value]
 
-    optimizer.step(closure)
+    optimizer.step(closure)  # type: ignore[no-untyped-call]
     return weights.detach()

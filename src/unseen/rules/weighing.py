@@ -38,7 +38,9 @@ LEAST_FACTS = 5
 SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
 OTHERS_COUNT = 5.0
 """For the quality of a relation's rules, the mean over all relations counts as so many of its own hidden facts."""
-STEPS = 20
+STEPS, HALVINGS = 30, 40
+LEAST_SLOPE, FIXED = 1e-3, 1e9
+"""Scores never speak against a candidate: a slope below this is held there, by a penalty that nothing outweighs."""
 ALONE = 0.5
 """Where so many facts are the only link between their ends, other links are left out of the evidence: facts that are
 missing from such a graph will hardly have any, and those that have some teach the wrong thing about them."""
@@ -205,14 +207,35 @@ def _logistic_fit(examples: Examples, weights: Floats, prior: Floats, penalty: f
     truth = np.zeros(examples.present.shape)
     truth[:, 0] = 1
     wanted, many = truth[examples.present], np.exp(examples.stands_for[examples.present])
-    inputs, found = np.stack([scores, np.ones_like(scores)], axis=1), prior.copy()
+    inputs = np.stack([scores, np.ones_like(scores)], axis=1)
+    found = _likeliest(inputs, wanted, many, prior, np.array([penalty, penalty]))
+    if found[0] >= LEAST_SLOPE:
+        return found
+    flat = np.array([LEAST_SLOPE, found[1]])
+    return _likeliest(inputs, wanted, many, flat, np.array([FIXED, 0.0]))
+
+
+def _likeliest(inputs: Floats, wanted: Floats, many: Floats, prior: Floats, penalties: Floats) -> Floats:
+    """Logistic regression by Newton's method; steps are halved until the penalised likelihood rises."""
+
+    def loss_of(trial: Floats) -> float:
+        logits = inputs @ trial
+        return float((many * (np.logaddexp(0, logits) - wanted * logits)).sum() + penalties @ (trial - prior) ** 2 / 2)
+
+    found, loss = prior.copy(), loss_of(prior)
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
-        gradient = inputs.T @ (many * (chance - wanted)) + penalty * (found - prior)
-        curvature = (inputs * (many * chance * (1 - chance))[:, None]).T @ inputs + (penalty + 1e-6) * np.eye(2)
+        gradient = inputs.T @ (many * (chance - wanted)) + penalties * (found - prior)
+        curvature = (inputs * (many * chance * (1 - chance))[:, None]).T @ inputs + np.diag(penalties + 1e-6)
         step = np.linalg.solve(curvature, gradient)
-        found = found - np.clip(step, -2, 2)
+        for _halving in range(HALVINGS):
+            trial = loss_of(found - step)
+            if trial < loss:
+                break
+            step = step / 2
+        else:
+            break
+        found, loss = found - step, trial
         if np.abs(step).max() < 1e-4:
             break
-    found[0] = max(found[0], 1e-3)
     return found
