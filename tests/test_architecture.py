@@ -23,7 +23,7 @@ LEVELS = [
     {"training"},
     {"answers", "data"},
     {"api"},
-    {"client"},
+    {"checking", "client"},
     {"__init__"},
     {"server"},
     {"cli"},

@@ -27,12 +27,45 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
+LEAST_FACTS = 5
+"""A relation with fewer facts is not asked for: hiding one would take too much of it."""
+
 
 def hidden_facts(graph: KnowledgeGraph, share: float, seed: int) -> Mask:
     """Which facts of a graph are hidden: about a share of them, always the same ones for a seed."""
     if not 0 < share < 1:
         raise UnseenError(f"the share of hidden facts must lie between 0 and 1, not {share}")
-    hidden = np.random.default_rng(seed).random(graph.num_triples) < share
+    return _without_the_last_facts(graph, np.random.default_rng(seed).random(graph.num_triples) < share)
+
+
+def hidden_by_relation(graph: KnowledgeGraph, most: int, seed: int, rounds: int = 1) -> list[Mask]:
+    """What is hidden in each of several rounds: some facts of every relation, never a fact twice.
+
+    A round hides a tenth of a relation's facts, one at least if it has five, and all rounds together at most `most` of
+    them. Rounds that would hide nothing are left out. The facts depend on the seed alone.
+    """
+    counts = np.bincount(graph.relations, minlength=graph.num_relations)
+    quota = np.where(counts >= LEAST_FACTS, np.maximum(1, counts // 10), 0)
+    places = _places_by_relation(graph, np.random.default_rng(seed).permutation(graph.num_triples))
+    wanted = places < np.minimum(quota * rounds, most)[graph.relations]
+    masks = [wanted & (places // np.maximum(quota, 1)[graph.relations] == number) for number in range(rounds)]
+    return [hidden for mask in masks if (hidden := _without_the_last_facts(graph, mask)).any()]
+
+
+def _places_by_relation(graph: KnowledgeGraph, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each fact how many of its relation come before it in an order; the only facts of an entity come last."""
+    degrees = np.bincount(np.concatenate([graph.heads, graph.tails]), minlength=graph.num_entities)
+    is_last = np.minimum(degrees[graph.heads], degrees[graph.tails]) < 2
+    order = order[np.argsort(is_last[order], kind="stable")]
+    order = order[np.argsort(graph.relations[order], kind="stable")]
+    starts = np.searchsorted(graph.relations[order], np.arange(graph.num_relations))
+    places = np.empty(graph.num_triples, np.int64)
+    places[order] = np.arange(graph.num_triples) - starts[graph.relations[order]]
+    return places
+
+
+def _without_the_last_facts(graph: KnowledgeGraph, hidden: Mask) -> Mask:
+    """The same without facts that are all that is said about one of their entities."""
     alone = np.ones(graph.num_entities, bool)
     alone[graph.heads[~hidden]] = alone[graph.tails[~hidden]] = False
     return hidden & ~alone[graph.heads] & ~alone[graph.tails]

@@ -10,6 +10,7 @@ import typer
 
 from unseen.cli import (
     ask,
+    check_command,
     dataset_commands,
     db_commands,
     demo,
@@ -44,6 +45,7 @@ app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
 app.command("info")(graph.info)
 app.command("convert")(graph.convert)
+app.command("check")(check_command.check)
 app.command("rules")(rules_command.rules)
 app.command("split")(dataset_commands.split)
 app.command("sample")(sample_commands.sample)
