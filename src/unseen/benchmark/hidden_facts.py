@@ -7,6 +7,7 @@ are wanted that only hidden facts give; whatever else is true is no candidate.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,46 +30,77 @@ if TYPE_CHECKING:
 
 LEAST_FACTS = 5
 """A relation with fewer facts is not asked for: hiding one would take too much of it."""
+SPARE_CANDIDATES = 100
+"""Facts of a relation that are tried beside those wanted, because not every fact may be hidden."""
 
 
 def hidden_facts(graph: KnowledgeGraph, share: float, seed: int) -> Mask:
     """Which facts of a graph are hidden: about a share of them, always the same ones for a seed."""
     if not 0 < share < 1:
         raise UnseenError(f"the share of hidden facts must lie between 0 and 1, not {share}")
-    return _without_the_last_facts(graph, np.random.default_rng(seed).random(graph.num_triples) < share)
+    hidden = np.random.default_rng(seed).random(graph.num_triples) < share
+    alone = np.ones(graph.num_entities, bool)
+    alone[graph.heads[~hidden]] = alone[graph.tails[~hidden]] = False
+    return hidden & ~alone[graph.heads] & ~alone[graph.tails]
 
 
 def hidden_by_relation(graph: KnowledgeGraph, most: int, seed: int, rounds: int = 1) -> list[Mask]:
     """What is hidden in each of several rounds: some facts of every relation, never a fact twice.
 
     A round hides a tenth of a relation's facts, one at least if it has five, and all rounds together at most `most` of
-    them. Rounds that would hide nothing are left out. The facts depend on the seed alone.
+    them. Every entity keeps a fact in every round. Rounds that would hide nothing are left out. The facts depend on
+    the seed alone.
     """
     counts = np.bincount(graph.relations, minlength=graph.num_relations)
-    quota = np.where(counts >= LEAST_FACTS, np.maximum(1, counts // 10), 0)
-    places = _places_by_relation(graph, np.random.default_rng(seed).permutation(graph.num_triples))
-    wanted = places < np.minimum(quota * rounds, most)[graph.relations]
-    masks = [wanted & (places // np.maximum(quota, 1)[graph.relations] == number) for number in range(rounds)]
-    return [hidden for mask in masks if (hidden := _without_the_last_facts(graph, mask)).any()]
+    quota = np.where(counts >= LEAST_FACTS, np.maximum(1, counts // 10), 0).tolist()
+    candidates = _candidates(graph, seed, most)
+    wanted, found = [most] * graph.num_relations, []
+    for _ in range(rounds):
+        rows = _hidden_in_a_round(graph, candidates, [min(pair) for pair in zip(quota, wanted, strict=True)])
+        for row in rows:
+            relation = int(graph.relations[row])
+            wanted[relation] -= 1
+            candidates[relation].remove(row)
+        if rows:
+            hidden = np.zeros(graph.num_triples, bool)
+            hidden[rows] = True
+            found.append(hidden)
+    return found
 
 
-def _places_by_relation(graph: KnowledgeGraph, order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each fact how many of its relation come before it in an order; the only facts of an entity come last."""
-    degrees = np.bincount(np.concatenate([graph.heads, graph.tails]), minlength=graph.num_entities)
-    is_last = np.minimum(degrees[graph.heads], degrees[graph.tails]) < 2
-    order = order[np.argsort(is_last[order], kind="stable")]
+def _candidates(graph: KnowledgeGraph, seed: int, most: int) -> list[list[int]]:
+    """By relation some facts in random order, none of them the only one of an entity; more than are wanted."""
+    degrees = _degrees(graph)
+    can_go = np.flatnonzero(np.minimum(degrees[graph.heads], degrees[graph.tails]) > 1)
+    order = np.random.default_rng(seed).permutation(can_go)
     order = order[np.argsort(graph.relations[order], kind="stable")]
-    starts = np.searchsorted(graph.relations[order], np.arange(graph.num_relations))
-    places = np.empty(graph.num_triples, np.int64)
-    places[order] = np.arange(graph.num_triples) - starts[graph.relations[order]]
-    return places
+    starts = np.searchsorted(graph.relations[order], np.arange(graph.num_relations + 1))
+    return [order[start:end][: SPARE_CANDIDATES + 2 * most].tolist() for start, end in pairwise(starts)]
 
 
-def _without_the_last_facts(graph: KnowledgeGraph, hidden: Mask) -> Mask:
-    """The same without facts that are all that is said about one of their entities."""
-    alone = np.ones(graph.num_entities, bool)
-    alone[graph.heads[~hidden]] = alone[graph.tails[~hidden]] = False
-    return hidden & ~alone[graph.heads] & ~alone[graph.tails]
+def _hidden_in_a_round(graph: KnowledgeGraph, candidates: list[list[int]], wanted: list[int]) -> list[int]:
+    """The first candidates of each relation, as many as wanted, that leave every entity a fact."""
+    left, rows = _degrees(graph), []
+    for mine, count in zip(candidates, wanted, strict=True):
+        taken = 0
+        for row in mine if count else ():
+            head, tail = graph.heads[row], graph.tails[row]
+            left[head] -= 1
+            left[tail] -= 1
+            if left[head] and left[tail]:
+                rows.append(row)
+                taken += 1
+                if taken == count:
+                    break
+            else:
+                left[head] += 1
+                left[tail] += 1
+    return rows
+
+
+def _degrees(graph: KnowledgeGraph) -> NDArray[np.int64]:
+    """How many facts each entity is in; one that links it to itself counts twice."""
+    return np.bincount(np.concatenate([graph.heads, graph.tails]), minlength=graph.num_entities)
 
 
 def hidden_dataset(graph: KnowledgeGraph, hidden: Mask, name: str = "hidden facts") -> Dataset:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 """Columns of the table where there is no terminal."""
-LONGEST_METHOD = 12
+LONGEST_METHOD = 9
 NOTHING = "-"
 HOW_TO_READ = (
-    "Hits@1/Hits@10 in per cent. says, true: what probability the best method gives its first predictions, and how many "
-    "of them are true."
+    "Hits@1/Hits@10 in per cent. says, true: what probability the best method gives its first predictions, and how "
+    "many of them are true."
 )
 
 
@@ -45,17 +45,22 @@ def check_table(found: CheckResult, top: int, width: int | None = None) -> Table
 
 def remarks(found: CheckResult, top: int) -> list[str]:
     """How to read the table, and what is not in it."""
-    texts = [HOW_TO_READ, _calibration(found)]
+    texts = []
     if len(found.rows) > top:
         texts.append(f"{len(found.rows) - top:,} more relations: --top {len(found.rows)} lists them all.")
     if found.untried:
-        texts.append(f"Not tried, with too few facts or too little time: {_listed(found.untried)}.")
+        texts.append(f"Not tried (too few facts, entities without other facts, or no time): {_listed(found.untried)}.")
     if found.stopped:
         reason = "Interrupted" if found.stopped == "interrupted" else "Time was up"
         texts.append(f"{reason}: {found.tried:,} of {found.planned:,} facts were tried in {found.seconds:.0f} s.")
     else:
         texts.append(f"{found.tried:,} facts were hidden and asked for from both ends in {found.seconds:.0f} s.")
-    return [line for text in texts for line in wrap(text, WIDTH)]
+    return [*how_to_read(found), *(line for text in texts for line in wrap(text, WIDTH))]
+
+
+def how_to_read(found: CheckResult) -> list[str]:
+    """What the columns mean, and what chance would do."""
+    return [line for text in (HOW_TO_READ, _calibration(found)) for line in wrap(text, WIDTH)]
 
 
 def _calibration(found: CheckResult) -> str:
