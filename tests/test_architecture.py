@@ -22,6 +22,7 @@ LEVELS = [
     {"methods", "evaluation"},
     {"training"},
     {"answers", "data"},
+    {"cautions"},
     {"api"},
     {"checking", "client"},
     {"__init__"},

@@ -68,6 +68,15 @@ def hidden_by_relation(graph: KnowledgeGraph, most: int, seed: int, rounds: int 
     return found
 
 
+def hidden_of_relation(graph: KnowledgeGraph, relation: int, most: int, seed: int) -> Mask:
+    """Some facts of one relation, a fifth of them at most, so that every entity keeps a fact."""
+    count = int((graph.relations == relation).sum())
+    wanted = [min(most, count // 5) if one == relation else 0 for one in range(graph.num_relations)]
+    hidden = np.zeros(graph.num_triples, bool)
+    hidden[_hidden_in_a_round(graph, _candidates(graph, seed, most), wanted)] = True
+    return hidden
+
+
 def _candidates(graph: KnowledgeGraph, seed: int, most: int) -> list[list[int]]:
     """By relation some facts in random order, none of them the only one of an entity; more than are wanted."""
     degrees = _degrees(graph)

@@ -57,7 +57,8 @@ class RelationCheck:
     def best(self) -> str | None:
         """The method with the largest mean reciprocal rank; none if no method finds more than chance does."""
         name = max(self.scores, key=lambda one: self.scores[one].mrr)
-        return name if self.scores[name].hits_at_10 > self.chance else None
+        found = self.scores[name]
+        return name if found.hits_at_10 > self.chance or found.hits_at_1 > self.chance / 10 else None
 
     def as_json(self) -> dict[str, Any]:
         """The row as plain data."""

@@ -95,7 +95,7 @@ async def _predicted(service: Service, request: Request, text: str, count: int |
     media_type = acceptable(request.headers.get("accept", ""), list(SOLUTIONS))
     question = await apart(service.help, len(text), partial(without_extra_variables, text))
     variable = await service.help(partial(_variable, service, question))
-    answers = await service.ask(Asked(question, count), service.caller_of(request))
+    answers = await service.ask(Asked(question, count, all_predictions=True), service.caller_of(request))
     body = await service.help(partial(results_of, answers, variable, media_type))
     return Response(body, media_type=media_type)
 
@@ -107,7 +107,7 @@ async def _with_predictions(service: Service, request: Request, text: str, count
     for clause in clauses:
         question = await apart(service.help, len(clause.question), partial(without_extra_variables, clause.question))
         variable = await service.help(partial(_variable, service, question))
-        answers = await service.ask(Asked(question, count), service.caller_of(request))
+        answers = await service.ask(Asked(question, count, all_predictions=True), service.caller_of(request))
         tables.append(await service.help(partial(values_of, answers, variable)))
     return with_values(text, clauses, tables)
 
