@@ -12,8 +12,8 @@ import torch
 import unseen
 from tests.cli.command import command_in
 from unseen.api import ask_all, open_method, prepare
-from unseen.benchmark.hidden_facts import hidden_of_relation
 from unseen.cautions import Cautions
+from unseen.datasets.hidden_facts import hidden_of_relation
 from unseen.evaluation.predictability import NO_VERDICT, Verdict, largest_share
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import directed_relation

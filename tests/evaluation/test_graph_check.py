@@ -12,8 +12,8 @@ import torch
 
 import unseen
 from tests.rules.worlds import family as family_tree
-from unseen.benchmark.hidden_facts import LEAST_FACTS, hidden_by_relation, hidden_dataset
 from unseen.checking import opened_check
+from unseen.datasets.hidden_facts import LEAST_FACTS, hidden_by_relation, hidden_dataset
 from unseen.errors import EvaluationError, UnknownMethod, UnseenError
 from unseen.evaluation.graph_check import CheckOptions, GraphCheck, in_turns
 from unseen.evaluation.links import link_questions

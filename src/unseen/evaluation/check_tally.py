@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.evaluation.calibration import Reliability
 from unseen.evaluation.check_result import CheckResult, End, RelationCheck, Score
+from unseen.evaluation.reliability import Reliability
 from unseen.graph.vocabulary import directed_relation, is_inverse, undirected_relation
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unseen.evaluation.questions import Questions
+    from unseen.evaluation.query_sets import Questions
     from unseen.evaluation.ranking import Ranks
     from unseen.evaluation.results import Calibration
     from unseen.graph import KnowledgeGraph

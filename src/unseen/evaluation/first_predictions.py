@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unseen.evaluation.questions import Questions
+    from unseen.evaluation.query_sets import Questions
 
 
 def first_predictions(

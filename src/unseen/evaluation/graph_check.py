@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.hidden_facts import hidden_by_relation, hidden_dataset
+from unseen.datasets.hidden_facts import hidden_by_relation, hidden_dataset
 from unseen.errors import EvaluationError, Stopped, UnseenError
-from unseen.evaluation.calibration import checked_probabilities
 from unseen.evaluation.check_tally import Asked, CheckTally
 from unseen.evaluation.evaluator import BATCH_CELLS, as_matrix
 from unseen.evaluation.first_predictions import first_predictions
 from unseen.evaluation.links import link_questions
 from unseen.evaluation.ranking import filtered_ranks
+from unseen.evaluation.reliability import checked_probabilities
 from unseen.logic.stopping import stop_when
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.evaluation.check_result import CheckResult
-    from unseen.evaluation.questions import Questions
+    from unseen.evaluation.query_sets import Questions
     from unseen.graph import KnowledgeGraph
     from unseen.logic.protocols import Estimator
 

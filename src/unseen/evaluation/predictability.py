@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.hidden_facts import hidden_dataset, hidden_of_relation
+from unseen.datasets.hidden_facts import hidden_dataset, hidden_of_relation
 from unseen.evaluation.graph_check import answered
 from unseen.evaluation.links import link_questions
 from unseen.graph.vocabulary import undirected_relation
@@ -23,7 +23,7 @@ from unseen.graph.vocabulary import undirected_relation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from unseen.evaluation.questions import Questions
+    from unseen.evaluation.query_sets import Questions
     from unseen.graph import KnowledgeGraph
     from unseen.logic.protocols import Estimator
 
