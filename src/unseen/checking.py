@@ -21,10 +21,10 @@ from unseen.logic.stopping import check_stop
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.api import Method
     from unseen.evaluation.check_result import CheckResult
     from unseen.evaluation.graph_check import Opener, Progress
     from unseen.graph import KnowledgeGraph
+    from unseen.logic.method import Method
     from unseen.rules.rule_set import Rules
 
 RULES = "rules"

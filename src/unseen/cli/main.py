@@ -16,7 +16,7 @@ from unseen.cli import (
     demo,
     doctor,
     evaluate_commands,
-    graph,
+    graph_commands,
     models_commands,
     pretrain,
     rules_command,
@@ -43,8 +43,8 @@ app = CommandLine(
 )
 app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
-app.command("info")(graph.info)
-app.command("convert")(graph.convert)
+app.command("info")(graph_commands.info)
+app.command("convert")(graph_commands.convert)
 app.command("check")(check_command.check)
 app.command("rules")(rules_command.rules)
 app.command("split")(dataset_commands.split)

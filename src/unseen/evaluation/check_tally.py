@@ -28,7 +28,7 @@ TOP = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Answered:
     """One method on one batch: ranks by wanted answer, and by question its first prediction."""
 
     ranks: Ranks
@@ -45,7 +45,7 @@ class _Batch:
     sources: NDArray[np.int64]
     targets: NDArray[np.int64]
     chance: Floats
-    found: Mapping[str, Asked]
+    found: Mapping[str, Answered]
 
 
 class CheckTally:
@@ -57,7 +57,7 @@ class CheckTally:
         """Wanted answers asked for so far: two a fact."""
         self._batches: list[_Batch] = []
 
-    def add(self, part: Questions, found: Mapping[str, Asked]) -> None:
+    def add(self, part: Questions, found: Mapping[str, Answered]) -> None:
         """Take one batch."""
         owners = np.repeat(np.arange(len(part)), part.wanted.lengths)
         pool = len(part.candidates) + 1 - part.others.lengths - part.wanted.lengths

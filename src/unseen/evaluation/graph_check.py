@@ -21,7 +21,7 @@ import numpy as np
 
 from unseen.datasets.hidden_facts import hidden_by_relation, hidden_dataset
 from unseen.errors import EvaluationError, Stopped, UnseenError
-from unseen.evaluation.check_tally import Asked, CheckTally
+from unseen.evaluation.check_tally import Answered, CheckTally
 from unseen.evaluation.evaluator import BATCH_CELLS, as_matrix
 from unseen.evaluation.first_predictions import first_predictions
 from unseen.evaluation.links import link_questions
@@ -155,14 +155,14 @@ class GraphCheck:
         self.progress(label, self.tally.answered, planned)
 
 
-def answered(method: Estimator, part: Questions) -> Asked:
+def answered(method: Estimator, part: Questions) -> Answered:
     """What a method makes of a batch: the ranks of wanted answers, and its first prediction for each question."""
     queries = [part.table.query(row) for row in range(len(part))]
     values = as_matrix(method.estimate(part.graph, queries).stacked(queries), len(queries), part.graph.num_entities)
     values = checked_probabilities(values)
     ranks = filtered_ranks(values, part.wanted, part.others, part.candidates)
     first, is_true = first_predictions(values, part, 1)
-    return Asked(ranks, first[:, 0].astype(np.float64), is_true[:, 0])
+    return Answered(ranks, first[:, 0].astype(np.float64), is_true[:, 0])
 
 
 def in_turns(questions: Questions, seed: int) -> Questions:
