@@ -167,6 +167,19 @@ class TestEndings:
         with pytest.raises(UnseenError, match="more memory"):
             GraphCheck(countries, {"large": refuse}, CheckOptions(1)).run()
 
+    @pytest.mark.parametrize("slow", [0.6, 60.0])
+    def test_a_method_that_is_too_slow_for_every_relation_is_left_out(
+        self, countries: KnowledgeGraph, slow: float
+    ) -> None:
+        openers = {"slow": lambda _graph, _seconds: Fixed(slow), "quick": lambda _graph, _seconds: Fixed()}
+        running = GraphCheck(countries, openers, CheckOptions(2, seconds=10, rounds=1))
+        running._size = 1
+        running.run()
+        found = running.result()
+        assert found.methods == ("quick",)
+        assert "`--method slow` tries it alone" in found.skipped["slow"]
+        assert found.tried > 0
+
     def test_what_cannot_be_checked_is_refused(self, single_edge: KnowledgeGraph, countries: KnowledgeGraph) -> None:
         for graph in (single_edge, KnowledgeGraph.from_triples([])):
             with pytest.raises(EvaluationError, match="nothing can be hidden"):

@@ -57,6 +57,11 @@ class CheckTally:
         """Wanted answers asked for so far: two a fact."""
         self._batches: list[_Batch] = []
 
+    @property
+    def batches(self) -> int:
+        """How many batches there are."""
+        return len(self._batches)
+
     def add(self, part: Questions, found: Mapping[str, Answered]) -> None:
         """Take one batch."""
         owners = np.repeat(np.arange(len(part)), part.wanted.lengths)

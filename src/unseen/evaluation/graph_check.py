@@ -5,6 +5,7 @@
 2. Questions come in turns, one of each relation and end, then the next of each, so that a check that ends early has
    tried all relations alike. Each batch is answered by every method before the next one begins.
 3. Relations with few facts are tried in several rounds, each with other facts hidden.
+4. A method that is too slow to be asked about every relation once in the time there is, is left out, if others are not.
 
 Other answers that are known to be true do not count as wrong (`links` says what is asked and filtered). Ranks and
 probabilities are those of `estimate`, which is what `ask` shows.
@@ -43,6 +44,11 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, the number of questions answered and of all."""
 FIRST_BATCH, LARGEST_BATCH, QUICK = 8, 64, 0.5
 """Questions of the first batch and of the largest one; batches grow while one takes less than so many seconds."""
+LARGE = 4_000_000
+"""Triples, times questions of the first batch, at most."""
+PATIENCE, TRIAL_BATCHES = 0.4, 2
+"""The share of the time left that a method may take for its first batch, or for one question of each relation and end,
+and the number of batches after which it is judged by that."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,9 @@ class GraphCheck:
             )
         self.skipped: dict[str, str] = {}
         self.tally = CheckTally(graph)
-        self._begun, self._size = time.monotonic(), FIRST_BATCH
+        self._begun, self._size = time.monotonic(), max(1, min(FIRST_BATCH, LARGE // graph.num_triples))
+        self._seconds: dict[str, float] = {}
+        """By method: the least time that a question took in a batch."""
         self._stopped: str | None = "interrupted"
 
     def run(self) -> None:
@@ -120,11 +128,13 @@ class GraphCheck:
             opened = self._opened(name, questions.graph)
             if opened is not None:
                 methods[name] = opened
-        start = 0
+        start, kinds = 0, len(np.unique(questions.table.slots[:, 1]))
         while start < len(questions):
             size = max(1, min(self._size, BATCH_CELLS // max(1, self.graph.num_entities)))
             self._answer(questions.take(np.arange(start, min(start + size, len(questions)))), methods)
             start += size
+            if self.tally.batches == TRIAL_BATCHES:
+                self._drop_slow(methods, kinds)
 
     def _opened(self, name: str, graph: KnowledgeGraph) -> Estimator | None:
         """A method that is ready; one that refuses the graph is left out if there are others."""
@@ -138,17 +148,48 @@ class GraphCheck:
             self.skipped[name] = str(error)
             return None
 
-    def _answer(self, part: Questions, methods: Mapping[str, Estimator]) -> None:
+    def _answer(self, part: Questions, methods: dict[str, Estimator]) -> None:
         """One batch by every method; it counts when all have answered."""
         begun, found = time.monotonic(), {}
-        for name, method in methods.items():
+        for name in list(methods):
             self._tell(f"asking {name}")
-            if self.left() <= 0:
-                raise Stopped
-            found[name] = answered(method, part)
+            answers = self._answered(name, part, methods)
+            if answers is not None:
+                found[name] = answers
         self.tally.add(part, found)
         if time.monotonic() - begun < QUICK * len(methods):
             self._size = min(2 * self._size, LARGEST_BATCH)
+
+    def _answered(self, name: str, part: Questions, methods: dict[str, Estimator]) -> Answered | None:
+        """One batch by one method; a method that does not come to the end of its first batch is left out."""
+        begun, left = time.monotonic(), self.left()
+        if left <= 0:
+            raise Stopped
+        patience = left if name in self._seconds or len(methods) == 1 else PATIENCE * left
+        try:
+            with stop_when(lambda: time.monotonic() > begun + patience):
+                found = answered(methods[name], part)
+        except Stopped:
+            if self.left() <= 0 or len(methods) == 1:
+                raise
+            self._leave_out(name, methods, (time.monotonic() - begun) / len(part))
+            return None
+        seconds = (time.monotonic() - begun) / len(part)
+        self._seconds[name] = min(seconds, self._seconds.get(name, seconds))
+        return found
+
+    def _drop_slow(self, methods: dict[str, Estimator], kinds: int) -> None:
+        """Leave out methods that would need too long for one question of each relation and end."""
+        for name in [name for name in methods if self._seconds[name] * kinds > PATIENCE * self.left()]:
+            if len(methods) > 1:
+                self._leave_out(name, methods, self._seconds[name])
+
+    def _leave_out(self, name: str, methods: dict[str, Estimator], seconds: float) -> None:
+        del methods[name]
+        self.skipped[name] = (
+            f"a question takes {seconds:.1f} s or more; "
+            f"`--method {name}` tries it alone, with more `--seconds` beside the others"
+        )
 
     def _tell(self, label: str) -> None:
         planned = 2 * sum(int(hidden.sum()) for hidden in self.rounds)
