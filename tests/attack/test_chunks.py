@@ -119,10 +119,10 @@ def test_headers_without_number_are_not_parsed_to_their_end(server: Served) -> N
     answers = []
 
     def send() -> None:
-        with socket.create_connection(("127.0.0.1", server.port), 60) as connection:
-            with contextlib.suppress(ConnectionError):
-                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"a:\r\n" * 100_000)
-                answers.append(status_of(connection.recv(4096)))
+        address = ("127.0.0.1", server.port)
+        with contextlib.suppress(ConnectionError), socket.create_connection(address, 60) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"a:\r\n" * 100_000)
+            answers.append(status_of(connection.recv(4096)))
 
     senders = [threading.Thread(target=send) for _ in range(5)]
     for sender in senders:

@@ -122,7 +122,7 @@ class HttpConnection(HttpToolsProtocol):
             position = self._parse_piece(data, position)
 
     def _parse_piece(self, data: bytes, position: int) -> int:
-        """Parse up to the end of the head or of the body, or one piece of a chunked body; the place that was reached."""
+        """Parse up to the end of the head or of the body, or one piece of a chunked body; the place reached."""
         try:
             end = self._end_of_piece(data, position)
         except Problem as problem:
