@@ -28,7 +28,7 @@ from unseen.server.callers import Caller
 from unseen.server.parsing import Parsing
 from unseen.server.predicting import Asked, Planned
 from unseen.server.problems import Problem
-from unseen.server.settings import Limits
+from unseen.server.server_settings import Limits
 
 FLOOD = 30
 

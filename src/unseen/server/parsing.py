@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from unseen.server.predicting import Asked, Planned
-    from unseen.server.settings import Limits
+    from unseen.server.server_settings import Limits
 
 BATCH, BATCH_SECONDS = 8, 0.4
 """Short texts go through the thread together."""
