@@ -34,6 +34,7 @@ from unseen.logic.sparql.parse import NAMESPACES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from unseen.database.graph_file import GraphFile
     from unseen.database.journal import Statement
     from unseen.database.ledger import Ledger
     from unseen.graph import KnowledgeGraph
@@ -210,6 +211,11 @@ class Database:
         """Run an update that traces itself (`update_text.traced`), all or nothing."""
         with self._writes() as ledger:
             ledger.run_update(text, self.prefixes, names_graphs=names_graphs)
+
+    def put(self, statements: GraphFile) -> None:
+        """Add the statements of a file to a graph, or make them all that it holds: all or nothing."""
+        with self._writes() as ledger:
+            ledger.put(statements)
 
     def load(
         self,
