@@ -59,6 +59,8 @@ class Database:
         self.path = Path(path)
         self._writing = RLock()
         self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
+        self.settled = 0
+        """`Triples.changes` when the last write ended: whoever has a copy of this many has every acknowledged one."""
         with ExitStack() as stack:
             folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
@@ -158,6 +160,8 @@ class Database:
             except DiskFull as error:
                 self._ledger.trouble = str(error)
                 raise
+            finally:
+                self.settled = self.triples.changes
 
     @contextmanager
     def _explaining(self, what: str) -> Iterator[None]:
