@@ -72,7 +72,7 @@ def test_a_load_that_hangs_has_changed_nothing_and_writes_go_on(
     real = ProcessTriples.bulk_load
     with monkeypatch.context() as patched:
         patched.setattr(ProcessTriples, "bulk_load", lambda self, _: real(self, tmp_path / "endless"))
-        with pytest.raises(EngineLost, match="did nothing for 0.6 seconds; nothing was changed"):
+        with pytest.raises(EngineLost, match=r"did nothing for 0\.6 seconds; nothing was changed"):
             database.load([file])
     assert database.triples.count() == len(FAMILY)
     database.load([file])
