@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import FAMILY
 from unseen.database import Database, graph_store
 from unseen.database.engine.process_triples import ProcessTriples
-from unseen.database.exact import query
+from unseen.database.exact_sparql import query
 from unseen.database.graph_store import Lines
 from unseen.database.triples import Triples
 from unseen.errors import EngineLost, UnseenError

@@ -13,7 +13,7 @@ from tests.conftest import FAMILY
 from tests.server.running import Reply, Running, running, wait_until
 from unseen.database.engine.limits import EngineLimits
 from unseen.database.engine.process_triples import ProcessTriples
-from unseen.server.settings import Limits, ServerSettings
+from unseen.server.server_settings import Limits, ServerSettings
 
 TRIPLES = {"Content-Type": "application/n-triples"}
 BODY = "".join(f"<urn:unseen:s{i}> <urn:unseen:r> <urn:unseen:o{i % 7}> .\n" for i in range(5000))

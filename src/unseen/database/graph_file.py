@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unseen.database.numbering import lines_of_update
 from unseen.database.reserved import ANYTHING, TOUCHED
 from unseen.database.update_text import ANYTHING_CHANGED
+from unseen.database.write_numbers import lines_of_update
 
 if TYPE_CHECKING:
     from pathlib import Path
