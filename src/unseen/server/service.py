@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from unseen.errors import UnseenError
 from unseen.server.admission import Bounds
 from unseen.server.batching import ANYONE, Batcher
 from unseen.server.callers import caller_of
@@ -111,6 +112,18 @@ class Service:
     async def write(self, action: Callable[[], Result]) -> Result:
         """Run something that writes; it is never given up half-way, and one runs at a time."""
         return await self.writer.run_to_the_end(action, self.limits.seconds)
+
+    async def write_for_long(self, action: Callable[[], Result]) -> Result:
+        """Run something that may write for long; until it is done, exact queries see what was there before."""
+        loop = asyncio.get_running_loop()
+        return await self.write(lambda: self._after_a_checkpoint(action, loop))
+
+    def _after_a_checkpoint(self, action: Callable[[], Result], loop: asyncio.AbstractEventLoop) -> Result:
+        """Nobody writes but this thread: the checkpoint stays the newest there can be until the action ends."""
+        making = asyncio.run_coroutine_threadsafe(self.readers.checkpoints.fresh(), loop)
+        with suppress(UnseenError, TimeoutError):
+            making.result(self.limits.seconds)
+        return action()
 
     async def ask(self, asked: Asked, caller: Caller = ANYONE) -> Answers:
         """Answer a question together with others that come at the same time."""

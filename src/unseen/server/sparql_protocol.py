@@ -50,7 +50,8 @@ def routes(service: Service) -> list[Route]:
         text = parameters.required("update")
         using, named = parameters.all("using-graph-uri"), parameters.all("using-named-graph-uri")
         checked = await service.exact.checked_update(text, using, named)
-        await service.write(partial(exact.run, service.database, checked))
+        write = service.write_for_long if checked.makes_graph_anew else service.write
+        await write(partial(exact.run, service.database, checked))
         return Response(status_code=204)
 
     return [
