@@ -34,7 +34,7 @@ TRIED = 40
 """Facts that a verdict is made of, if the relation has enough of them."""
 LEAST_TRIED = 29
 """Fewer facts make no verdict."""
-BATCH = 8
+BATCH = 4
 
 
 @dataclass(frozen=True)
