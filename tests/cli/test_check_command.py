@@ -14,7 +14,7 @@ from unseen.cli.check_table import check_table, remarks
 from unseen.cli.console import output_console
 from unseen.evaluation.check_result import CheckResult, End, RelationCheck, Score
 from unseen.evaluation.graph_check import GraphCheck
-from unseen.evaluation.results import Calibration
+from unseen.evaluation.results import ReliabilityCurve
 
 HEURISTIC = ("--method", "edge-type")
 """What gives the same digits on every machine."""
@@ -89,7 +89,7 @@ def made_up(names: list[str], methods: list[str]) -> CheckResult:
     scores = {name: Score(0.5, 1.0, 1.0, 0.5, 1.0, 0.5) for name in methods}
     ends = {name: {"tail": End(20, 1.0, 0.1)} for name in methods}
     rows = tuple(RelationCheck(name, 100, 20, 0.1, scores, ends) for name in names)
-    reliability = {name: Calibration(0.5, (1,), (0.5,), (1.0,)) for name in methods}
+    reliability = {name: ReliabilityCurve(0.5, (1,), (0.5,), (1.0,)) for name in methods}
     return CheckResult(9, 99, tuple(methods), rows, scores, reliability, 20, ("x",) * 9, 0, 1.0)
 
 

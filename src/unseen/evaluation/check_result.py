@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from unseen.evaluation.results import Calibration
+    from unseen.evaluation.results import ReliabilityCurve
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class CheckResult:
     """The relations that were tried, those with the best answers first."""
     overall: Mapping[str, Score]
     """By method: means over relations, weighted by their facts."""
-    reliability: Mapping[str, Calibration]
+    reliability: Mapping[str, ReliabilityCurve]
     """By method: first predictions of all questions, by their probability."""
     planned: int
     """Facts that were to be tried."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from unseen.evaluation.query_sets import Questions
     from unseen.evaluation.ranking import Ranks
-    from unseen.evaluation.results import Calibration
+    from unseen.evaluation.results import ReliabilityCurve
     from unseen.graph import KnowledgeGraph
 
     Floats = NDArray[np.float64]
@@ -154,7 +154,7 @@ class _Table:
                 found[end] = End(int(mine.sum()), hits, float(self.chance[mine].mean()))
         return found
 
-    def reliability(self, method: str, questions: Mask) -> Calibration:
+    def reliability(self, method: str, questions: Mask) -> ReliabilityCurve:
         """First predictions of some questions; one without a probability is none."""
         probability, is_true = self.first[method]
         chosen = questions & (probability > 0)
@@ -172,7 +172,7 @@ def _undirected(directed: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(relations)
 
 
-def _score(ranks: Floats, found: Calibration) -> Score:
+def _score(ranks: Floats, found: ReliabilityCurve) -> Score:
     """Means of reciprocal rank, Hits@1 and Hits@10, and what first predictions said; nothing if there were none."""
     mrr, hits_at_1, hits_at_10 = ranks.tolist()
     counts = np.array(found.counts)
@@ -182,7 +182,7 @@ def _score(ranks: Floats, found: Calibration) -> Score:
     return Score(mrr, hits_at_1, hits_at_10, float(shares[0]), float(shares[1]), found.ece)
 
 
-def _weighted(rows: Sequence[RelationCheck], method: str, found: Calibration) -> Score:
+def _weighted(rows: Sequence[RelationCheck], method: str, found: ReliabilityCurve) -> Score:
     """The means over relations, each as often as it has facts; probabilities are those of all questions."""
     weights = np.array([row.facts for row in rows], float)
     scores = [row.scores[method] for row in rows]
