@@ -74,7 +74,7 @@ def _draw_reliability(axes: Any, found: CheckResult, looks: Mapping[str, Look]) 
         xlabel="probability of the first prediction",
         ylabel="share that is true",
     )
-    axes.set_title("Can probabilities be believed?")
+    axes.set_title("Probabilities, and truth")
     axes.set_box_aspect(1)
     axes.set_anchor("N")
     axes.grid(visible=True, axis="both")
