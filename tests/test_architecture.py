@@ -19,7 +19,7 @@ LEVELS = [
     {"graph"},
     {"logic"},
     {"benchmark", "nn", "database", "rules"},
-    {"methods", "evaluation"},
+    {"methods", "evaluation", "reasons"},
     {"training"},
     {"answers", "data"},
     {"api"},
