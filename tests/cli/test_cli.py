@@ -13,7 +13,7 @@ import pytest
 from tests.cli.command import GOLDEN, Command, assert_golden
 from tests.conftest import FAMILY
 from unseen.answers import Answer
-from unseen.cli.ask import shown_probabilities
+from unseen.cli.shown_answers import shown_probabilities
 from unseen.version import __version__
 
 HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "starlette")

@@ -23,7 +23,7 @@ TOP = 3
 """Rules for one link, and facts that move one."""
 ENOUGH = 0.5
 """Share of an answer's probability that a rule must reach to explain it."""
-TRIED, LEAST_TRIED = 5, 0.1
+TRIED, LEAST_TRIED = 5, 0.25
 """Facts are left out for so many links, of answers that are at least so probable beside the first one; of others only
 the model's probability is told."""
 
