@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from unseen.benchmark.answering import answer_table
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.published import import_dataset
-from unseen.benchmark.query_table import QueryTable, Ragged
-from unseen.benchmark.split import inductive_split
+from unseen.datasets.answering import answer_table
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.published import import_dataset
+from unseen.datasets.query_table import QueryTable, Ragged
+from unseen.datasets.split import inductive_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.protocols import Answerer
 from unseen.logic.shapes import SHAPES
+from unseen.methods.training_settings import TRAINED_TYPES, GnnQeConfig
+from unseen.models.run_folder import open_method, relation_keys
 from unseen.training.batches import Batches
-from unseen.training.config import TRAINED_TYPES, GnnQeConfig
-from unseen.training.run_folder import open_method, relation_keys
 from unseen.training.session import read_settings, train
 from unseen.training.trainable import chosen_device, make_method
 

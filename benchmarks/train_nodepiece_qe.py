@@ -21,17 +21,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.published import import_dataset
-from unseen.benchmark.split import inductive_split
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.published import import_dataset
+from unseen.datasets.split import inductive_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
+from unseen.methods.training_settings import NodePieceQeConfig, from_mapping
+from unseen.models.run_folder import open_method, relation_keys
 from unseen.nn.tokens import NearestAnchors, Neighbours, RelationTokens, select_anchors
-from unseen.training.config import NodePieceQeConfig, from_mapping
 from unseen.training.link_batches import LinkSource
 from unseen.training.recipes import completed
-from unseen.training.run_folder import open_method, relation_keys
 from unseen.training.session import read_settings, train
 from unseen.training.trainable import chosen_device, make_method
 

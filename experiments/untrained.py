@@ -9,15 +9,15 @@ from experiments.grid_errors import CellMissing
 from unseen.logic.protocols import LinkScorer
 from unseen.methods.cqd_beam import Choices, CqdBeam
 from unseen.methods.cqd_beam.link_calibration import LinkCalibration
-from unseen.training.config import CONFIGS, from_mapping
+from unseen.methods.training_settings import CONFIGS, from_mapping
+from unseen.models.run_folder import relation_keys
 from unseen.training.link_batches import choose_entities
-from unseen.training.run_folder import relation_keys
 from unseen.training.trainable import chosen_device, make_method
 
 if TYPE_CHECKING:
     from experiments.cell_files import Json
     from experiments.workspace import Workspace
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
 
 AS_SCORED = LinkCalibration()
 """In place of what was fitted to the links of a run."""

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unseen.benchmark.dataset import Dataset
+from unseen.datasets.dataset import Dataset
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.results import EPFO, Result
 from unseen.logic.algebra import Anchor, Project
 from unseen.methods.cqd_beam import BeamOptions, CqdBeam, VectorLinks, VectorScorer
 from unseen.methods.cqd_beam.beams import RunningTop
 from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
-from unseen.training.config import NodePieceQeConfig
+from unseen.methods.training_settings import NodePieceQeConfig
+from unseen.models.run_folder import open_method, relation_keys
 from unseen.training.link_batches import choose_entities
-from unseen.training.run_folder import open_method, relation_keys
 from unseen.training.session import train as train_run
 from unseen.training.tuning import TuningPlan, link_scorer_of, write_tuning
 from unseen.training.tuning import tune as search

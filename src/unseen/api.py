@@ -197,7 +197,7 @@ def default_method() -> str:
     """What answers where no method is named: the model that is shipped, or the edge-type heuristic without one."""
     if not _ships_models():
         return DEFAULT_METHOD
-    from unseen.training.models import default_model
+    from unseen.models.model_folder import default_model
 
     return default_model() or DEFAULT_METHOD
 
@@ -225,7 +225,7 @@ def open_method(name: str, device: str = "auto") -> Method:
         return Exact()
     if name == "rules":
         return _rules_method()
-    from unseen.training.models import kept_model, shipped_models
+    from unseen.models.model_folder import kept_model, shipped_models
 
     shipped = [model.name for model in shipped_models()]
     if name == "default" and not shipped:

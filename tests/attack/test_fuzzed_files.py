@@ -18,9 +18,9 @@ from tests.attack.fuzz_run import attack, ending_of, show, undamaged
 from tests.attack.mutations import ODD_TOML, changed_bytes
 from tests.attack.specimens import SPECIMENS
 from unseen.errors import UnseenError
+from unseen.methods.training_settings import CONFIGS, from_mapping
+from unseen.models.settings_file import read_toml, write_toml
 from unseen.server.keys import read_keys
-from unseen.training.config import CONFIGS, from_mapping
-from unseen.training.settings_file import read_toml, write_toml
 
 ROUNDS = int(os.environ.get("UNSEEN_FUZZ_ROUNDS", "6"))
 CASES_THAT_FAILED = {

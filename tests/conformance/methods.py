@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unseen.methods.calibration import Calibrated, Calibration, Curve
 from unseen.methods.edge_type import EdgeType
 from unseen.methods.exact import Exact
 from unseen.methods.known_facts import KnownFacts
 from unseen.methods.mined_rules import MinedRules
+from unseen.probability.calibration import Calibrated, Calibration, Curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -142,7 +142,7 @@ def calibrated() -> Calibrated:
 
 def calibrated_by_query() -> Calibrated:
     """A method with made-up probabilities by membership, rank and known answers."""
-    from unseen.methods.query_calibration import QueryCalibration, Terms
+    from unseen.probability.query_calibration import QueryCalibration, Terms
 
     predicted = {"offset": {"one": -2.0, "log_known": 0.2, "largest": 0.1}, "membership": {"one": 0.5, "depth": 0.1}}
     ranks = {"rank": {"one": 0.3, "negation": -1.0}, "relative_rank": {"one": 0.2}}
@@ -152,7 +152,7 @@ def calibrated_by_query() -> Calibrated:
 
 def calibrated_cqd_beam() -> Calibrated:
     """A method that gives its scores in blocks, with made-up probabilities by query."""
-    from unseen.methods.calibration import calibrated as with_probabilities
+    from unseen.probability.calibration import calibrated as with_probabilities
 
     return with_probabilities(cqd_beam(), calibrated_by_query().calibration)
 

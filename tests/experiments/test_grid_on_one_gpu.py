@@ -15,7 +15,7 @@ from experiments.estimates import EDGES
 from experiments.grid import METHODS, RATIOS
 from experiments.planning import Request
 from experiments.workspace import Workspace, read_settings
-from unseen.training.config import CONFIGS, from_mapping
+from unseen.methods.training_settings import CONFIGS, from_mapping
 
 HOME = Path(__file__).parents[2] / "experiments"
 SCRIPT, SETTINGS = HOME / "grid_on_one_gpu.sh", HOME / "grid_on_one_gpu.toml"

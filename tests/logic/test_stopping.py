@@ -16,7 +16,7 @@ from unseen.logic.execute import execute
 from unseen.logic.stopping import check_stop, checked_by, stop_when
 from unseen.logic.traverse import Traversal
 from unseen.methods.edge_type import EdgeType
-from unseen.methods.zero_shot.method import Architecture, ZeroShot
+from unseen.methods.zero_shot.zero_shot import Architecture, ZeroShot
 
 TWO_HOPS = "?x : exists v . borders(France, v) & speaks(v, x)"
 

@@ -14,7 +14,7 @@ from unseen.logic.traverse import answers
 from unseen.methods.beta_e import Architecture, BetaE, Objective
 from unseen.methods.beta_e.embedding import branches_of
 from unseen.methods.beta_e.named_vectors import named_vectors
-from unseen.methods.beta_e.questions import AnsweredQueries
+from unseen.methods.beta_e.training_questions import AnsweredQueries
 
 RELATIONS = ("r0", "r1")
 ENTITIES = tuple(f"e{number}" for number in range(10))

@@ -16,16 +16,16 @@ from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.execute import execute
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers
+from unseen.methods.fuzzy_gnn.certainty import certain_level
+from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
+from unseen.methods.fuzzy_gnn.edge_following import Walks, follow, follow_in_parts
+from unseen.methods.fuzzy_gnn.training_batch import ReadyPlan
+from unseen.methods.fuzzy_gnn.training_pass import execute_plan, known_answers, visible_edges
+from unseen.methods.fuzzy_gnn.traversal_dropout import traversal_mask
 from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
-from unseen.methods.gnn_qe.certainty import certain_level
-from unseen.methods.gnn_qe.compact_graph import CompactGraph
-from unseen.methods.gnn_qe.edge_following import Walks, follow, follow_in_parts
-from unseen.methods.gnn_qe.training_batch import ReadyPlan
-from unseen.methods.gnn_qe.training_pass import execute_plan, known_answers, visible_edges
-from unseen.methods.gnn_qe.traversal_dropout import traversal_mask
 from unseen.methods.known_facts import KnownFactsProjector, follow_edges
-from unseen.methods.query_loss import adversarial_loss
 from unseen.nn.kernels import degrees
+from unseen.nn.query_loss import adversarial_loss
 
 NUM_ENTITIES, NUM_ISOLATED, NUM_EDGES = 30, 5, 60
 NAMES = ("knows", "likes", "near")

@@ -18,17 +18,16 @@ from tests.training.pretraining.small_graphs import SETTINGS, small_graphs
 from tests.training.small_world import TINY, small_dataset
 from unseen import api
 from unseen.cli.main import app
-from unseen.errors import TooLarge, UnknownMethod, UnseenError
+from unseen.errors import ConfigError, RunFolderError, TooLarge, UnknownMethod, UnseenError
 from unseen.graph import KnowledgeGraph, Vocabulary
-from unseen.methods.calibration import Calibrated, Calibration
+from unseen.methods.training_settings import PretrainingConfig
 from unseen.methods.zero_shot import Architecture, ZeroShot, footprint
+from unseen.models.checkpoint import read_json, read_tensors, save_weights, write_json
+from unseen.models.model_folder import default_model, export_model, open_model, shipped_models, weights_and_settings
+from unseen.models.run_folder import RunFolder
+from unseen.probability.calibration import Calibrated, Calibration
 from unseen.training import models, session
-from unseen.training.checkpoint import read_json, read_tensors, save_weights, write_json
-from unseen.training.config import PretrainingConfig
-from unseen.training.errors import ConfigError, RunFolderError
-from unseen.training.models import default_model, export_model, open_model, shipped_models, weights_and_settings
-from unseen.training.pretraining.session import pretrain
-from unseen.training.run_folder import RunFolder
+from unseen.training.pretraining.pretraining_session import pretrain
 from unseen.training.session import train
 
 DATASET = small_dataset()

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from tests.training.small_world import CASES
-from unseen.training import promised_weights
-from unseen.training.checkpoint import save_weights
-from unseen.training.config import CONFIGS, from_mapping
-from unseen.training.errors import ConfigError, RunFolderError
-from unseen.training.models import ModelFolder, open_model, shipped_folder
-from unseen.training.promised_weights import check_promises, most_numbers, read_shapes
+from unseen.errors import ConfigError, RunFolderError
+from unseen.methods.training_settings import CONFIGS, from_mapping
+from unseen.models import promised_weights
+from unseen.models.checkpoint import save_weights
+from unseen.models.model_folder import ModelFolder, open_model, shipped_folder
+from unseen.models.promised_weights import check_promises, most_numbers, read_shapes
 from unseen.training.trainable import make_method
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.training.small_world import small_dataset
-from unseen.training.config import NodePieceQeConfig, from_mapping
+from unseen.methods.training_settings import NodePieceQeConfig, from_mapping
 from unseen.training.recipes import completed
 
 DATASET = small_dataset()

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from tests.training.small_world import TINY, small_dataset
 from unseen.cli.train_commands import app
-from unseen.training.config import CONFIGS, NodePieceQeConfig
-from unseen.training.errors import ConfigError
-from unseen.training.run_folder import RunFolder
+from unseen.errors import ConfigError
+from unseen.methods.training_settings import CONFIGS, NodePieceQeConfig
+from unseen.models.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from pathlib import Path

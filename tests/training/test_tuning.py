@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 from tests.methods.cqd_beam.scorers import NamedVectors
 from tests.training.small_world import TYPES, small_dataset
-from unseen.benchmark.dataset import Dataset
 from unseen.cli.main import app
+from unseen.datasets.dataset import Dataset
+from unseen.errors import ConfigError, RunFolderError, TrainingError
 from unseen.evaluation.evaluator import Options, evaluate
-from unseen.methods.calibration import Calibrated, Calibration
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
 from unseen.methods.edge_type import EdgeType
-from unseen.training.errors import ConfigError, RunFolderError, TrainingError
+from unseen.probability.calibration import Calibrated, Calibration
 from unseen.training.tuning import (
     TUNING,
     TUNING_ALONE,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from unseen.cli.train_commands import ARGUMENTS, FROM, setting_flag, summary, with_lists
-from unseen.training.config import PRETRAINING, RUNS
+from unseen.methods.training_settings import PRETRAINING, RUNS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,8 +71,8 @@ Examples:
 def _pretrain(graphs: list[str], output: Path, config: Path | None, flags: dict[str, Any], how: dict[str, Any]) -> None:
     from unseen.cli.console import note
     from unseen.cli.train_display import training_display
-    from unseen.training.pretraining.session import pretrain
-    from unseen.training.pretraining.sources import open_graphs
+    from unseen.training.pretraining.pretraining_session import pretrain
+    from unseen.training.pretraining.source_graphs import open_graphs
     from unseen.training.session import read_settings
 
     settings = read_settings(config, with_lists(RUNS[PRETRAINING], flags))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from unseen.cli.plain_help import CommandLine
-from unseen.training.config import CONFIGS, TrainingConfig
+from unseen.methods.training_settings import CONFIGS, TrainingConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable

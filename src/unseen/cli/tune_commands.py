@@ -46,8 +46,8 @@ def tune(
     from unseen.api import open_method
     from unseen.cli.console import note, progress_bar
     from unseen.cli.dataset_sources import open_dataset
+    from unseen.errors import RunFolderError
     from unseen.methods.cqd_beam import BeamOptions
-    from unseen.training.errors import RunFolderError
     from unseen.training.tuning import TUNING, TUNING_ALONE, TuningPlan, link_scorer_of, write_tuning
     from unseen.training.tuning import tune as search
 

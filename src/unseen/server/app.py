@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Send
 
     from unseen.database import Database
-    from unseen.server.settings import ServerSettings
+    from unseen.server.server_settings import ServerSettings
 
 
 def make_app(database: Database, settings: ServerSettings) -> ASGIApp:

@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unseen.benchmark.answering import answer_table
-from unseen.benchmark.hidden_facts import hidden_dataset, hidden_facts
-from unseen.benchmark.sampling.rules import SplitGraphs
+from unseen.datasets.answering import answer_table
+from unseen.datasets.hidden_facts import hidden_dataset, hidden_facts
+from unseen.datasets.sampling.selection_rules import SplitGraphs
+from unseen.errors import TrainingError
 from unseen.logic.shapes import SHAPES
 from unseen.methods.known_facts import CEILING
-from unseen.methods.query_calibration_fit import fit_query_calibration, judged
-from unseen.methods.query_samples import QuerySample
-from unseen.training.config import TYPES
-from unseen.training.errors import TrainingError
+from unseen.methods.training_settings import TYPES
+from unseen.probability.query_calibration_fit import fit_query_calibration, judged
+from unseen.probability.query_samples import QuerySample
 from unseen.training.pretraining.world_queries import drawn_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.query_table import QueryTable
-    from unseen.methods.calibration import Executing
-    from unseen.methods.query_calibration import QueryCalibration
-    from unseen.training.pretraining.sources import NamedGraph
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.query_table import QueryTable
+    from unseen.probability.calibration import Executing
+    from unseen.probability.query_calibration import QueryCalibration
+    from unseen.training.pretraining.source_graphs import NamedGraph
 
     Progress = Callable[[str, int, int], None]
 

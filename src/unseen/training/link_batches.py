@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unseen.methods.training_settings import BetaEConfig, NodePieceQeConfig
 from unseen.nn.tokens import Neighbours, select_anchors
-from unseen.training.config import BetaEConfig, NodePieceQeConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
     from unseen.methods.nodepiece_qe import NodePieceQe, TrainingGraph
-    from unseen.training.config import TrainingConfig
+    from unseen.methods.training_settings import TrainingConfig
     from unseen.training.distributed import Workers
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
 
 FINE_TUNING: dict[str, Any] = {
     "steps": 1000,

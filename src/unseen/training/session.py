@@ -1,7 +1,7 @@
 """A whole run: settings, folder, loop, calibration. What `unseen train` calls.
 
 ```python
-from unseen.benchmark.dataset import Dataset
+from unseen.datasets.dataset import Dataset
 from unseen.training.session import train
 
 train("gnn-qe", Dataset.open("fb15k-237-175"), "runs/first", {"steps": 2000})
@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from unseen.errors import UnknownMethod
+from unseen.errors import ConfigError, UnknownMethod
+from unseen.methods.training_settings import CONFIGS, from_mapping, resumed
+from unseen.models.checkpoint import load_weights, write_json, write_tensors
+from unseen.models.run_folder import RunFolder
+from unseen.models.settings_file import read_toml, write_toml
 from unseen.training.calibrating import fit_calibration
-from unseen.training.checkpoint import load_weights, write_json, write_tensors
-from unseen.training.config import CONFIGS, from_mapping, resumed
 from unseen.training.distributed import Workers
-from unseen.training.errors import ConfigError
 from unseen.training.link_batches import choose_entities
 from unseen.training.loop import Material, Trainer
 from unseen.training.recipes import FINE_TUNING, completed
-from unseen.training.run_folder import RunFolder
-from unseen.training.settings_file import read_toml, write_toml
 from unseen.training.trainable import chosen_device, make_method
 
 if TYPE_CHECKING:
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.training.config import TrainingConfig
+    from unseen.datasets.dataset import Dataset
+    from unseen.methods.training_settings import TrainingConfig
     from unseen.training.loop import Outcome, Report
     from unseen.training.trainable import Trainable
 
@@ -98,7 +97,7 @@ def begin_from(start: str | Path, method: str, dataset: Dataset, path: Path, set
     """The folder of a run that begins with the weights of a model, whose shape it must keep."""
     if method != "zero-shot":
         raise ConfigError(f"--from begins with a zero-shot model; {method} has weights for each relation by name")
-    from unseen.training.models import remembering
+    from unseen.models.model_folder import remembering
 
     weights, complete = start_of(start, settings)
     config = from_mapping(CONFIGS[method], FINE_TUNING | complete)
@@ -114,7 +113,7 @@ def start_of(start: str | Path, settings: Mapping[str, Any]) -> tuple[dict[str, 
     It also goes on answering and learning as it did, where the settings say nothing else. A model without statistics
     may gain them.
     """
-    from unseen.training.models import SHAPE, weights_and_settings
+    from unseen.models.model_folder import SHAPE, weights_and_settings
 
     weights, own = weights_and_settings(start)
     for name in SHAPE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from unseen.errors import ConfigError
 from unseen.methods.beta_e import Architecture as BetaArchitecture
 from unseen.methods.beta_e import BetaE
 from unseen.methods.beta_e import Objective as BetaObjective
@@ -11,11 +12,10 @@ from unseen.methods.gnn_qe import Answering, Architecture, GnnQe, Objective
 from unseen.methods.nodepiece_qe import Architecture as NodePieceArchitecture
 from unseen.methods.nodepiece_qe import NodePieceQe
 from unseen.methods.nodepiece_qe import Objective as LinkObjective
+from unseen.methods.training_settings import BetaEConfig, GnnQeConfig, NodePieceQeConfig, TrainingConfig, ZeroShotConfig
 from unseen.methods.zero_shot import Architecture as ZeroShotArchitecture
 from unseen.methods.zero_shot import ZeroShot
 from unseen.training.batches import AnswerSource, QuerySource
-from unseen.training.config import BetaEConfig, GnnQeConfig, NodePieceQeConfig, TrainingConfig, ZeroShotConfig
-from unseen.training.errors import ConfigError
 from unseen.training.link_batches import LinkSource
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
     from unseen.training.batches import BatchSource
 
 Trainable = GnnQe | NodePieceQe | ZeroShot | BetaE

@@ -19,21 +19,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unseen.errors import UnseenError
+from unseen.errors import ConfigError, RunFolderError, TrainingError, UnseenError
 from unseen.evaluation.evaluator import STREAMED_FROM, Options, evaluate
-from unseen.evaluation.questions import sample
+from unseen.evaluation.query_sets import sample
 from unseen.evaluation.results import METRICS
 from unseen.logic.protocols import LinkScorer
 from unseen.logic.shapes import SHAPES
-from unseen.methods.calibration import Calibrated, Executing
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
 from unseen.methods.cqd_beam.link_calibration import LinkCalibration, fit_link_calibration
+from unseen.models.checkpoint import read_json, write_json
+from unseen.probability.calibration import Calibrated, Executing
 from unseen.training.calibrating import fit_calibration
-from unseen.training.checkpoint import read_json, write_json
-from unseen.training.errors import ConfigError, RunFolderError, TrainingError
 
 if TYPE_CHECKING:
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
 
 TUNING, TUNING_ALONE = "tuning.json", "tuning-alone.json"
 CALIBRATION = "calibration.json"

@@ -14,13 +14,12 @@ import unseen
 from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
 from tests.training.small_world import small_dataset
 from unseen.cli.main import app
-from unseen.errors import GraphError
+from unseen.errors import ConfigError, GraphError, RunFolderError
 from unseen.graph.files.writers import write_graph
-from unseen.training.checkpoint import read_json, read_tensors
-from unseen.training.errors import ConfigError, RunFolderError
-from unseen.training.pretraining.session import pretrain
-from unseen.training.pretraining.sources import open_graph, open_graphs
-from unseen.training.run_folder import RunFolder
+from unseen.models.checkpoint import read_json, read_tensors
+from unseen.models.run_folder import RunFolder
+from unseen.training.pretraining.pretraining_session import pretrain
+from unseen.training.pretraining.source_graphs import open_graph, open_graphs
 
 
 def run(path: Path, *, resume: bool = False, minutes: float | None = None, **settings: Any):

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
 from unseen.logic.stopping import check_stop
+from unseen.methods.beta_e.beta_shape import Architecture
 from unseen.methods.beta_e.named_vectors import named_vectors
-from unseen.methods.beta_e.settings import Architecture
 from unseen.methods.model_relations import ModelRelations
 from unseen.nn.beta import distances_to_all, entity_terms, regular
 

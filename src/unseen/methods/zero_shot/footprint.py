@@ -9,8 +9,8 @@ import torch
 
 from unseen.errors import TooLarge
 from unseen.graph import KnowledgeGraph
-from unseen.methods.gnn_qe.neural_projector import NUMBERS_TO_ANSWER
-from unseen.methods.zero_shot.method import Architecture
+from unseen.methods.fuzzy_gnn.neural_projector import NUMBERS_TO_ANSWER
+from unseen.methods.zero_shot.zero_shot import Architecture
 
 BYTES_OF_EDGE = 2 * 3 * 24
 """Two directions, by target, source and relation: five int32 columns and a share of the key each."""
