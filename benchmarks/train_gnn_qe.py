@@ -28,11 +28,13 @@ from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.protocols import Answerer
 from unseen.logic.shapes import SHAPES
-from unseen.methods.training_settings import TRAINED_TYPES, GnnQeConfig
+from unseen.methods.gnn_qe.gnn_qe_settings import GnnQeConfig
+from unseen.methods.registry import make_method
+from unseen.methods.training_settings import TRAINED_TYPES
+from unseen.models.devices import chosen_device
 from unseen.models.run_folder import open_method, relation_keys
 from unseen.training.batches import Batches
 from unseen.training.session import read_settings, train
-from unseen.training.trainable import chosen_device, make_method
 
 PAPER = {
     "1p": 65.4, "2p": 36.3, "3p": 31.6, "2i": 73.8, "3i": 84.3, "pi": 56.5, "ip": 41.5, "2u": 39.3, "up": 28.0,

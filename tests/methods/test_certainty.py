@@ -9,7 +9,7 @@ import torch
 from tests.methods.test_gnn_qe import model, random_graph
 from unseen.logic.algebra import Anchor, And, Or, Project
 from unseen.methods.fuzzy_gnn.certainty import with_certain
-from unseen.methods.gnn_qe import Answering
+from unseen.methods.fuzzy_gnn.neural_projector import Answering
 
 
 def test_distinct_certain_memberships_stay_distinct_and_in_their_order() -> None:

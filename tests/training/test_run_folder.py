@@ -14,8 +14,8 @@ from unseen.errors import RunFolderError
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.logic.algebra import Anchor, Project
 from unseen.methods.cqd_beam import CqdBeam
-from unseen.methods.gnn_qe import GnnQe
-from unseen.methods.nodepiece_qe import NodePieceQe
+from unseen.methods.gnn_qe.gnn_qe import GnnQe
+from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
 from unseen.models import run_folder
 from unseen.models.run_folder import RunFolder, open_method, provenance, source_commit
 from unseen.probability.calibration import Calibrated

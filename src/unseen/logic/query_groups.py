@@ -5,11 +5,14 @@ Probabilities depend on it, and on nothing else about the form of a query, so an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from unseen.logic.algebra import And, Not, Or, Project, Query, walk
 from unseen.logic.shapes import SHAPES, Shape, shape_of, template_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def group_of(query: Query) -> str:

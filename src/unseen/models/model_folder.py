@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import RunFolderError, UnknownMethod
-from unseen.methods.training_settings import ZeroShotConfig, as_before
+from unseen.methods.registry import TRAINED, entry_of, make_method
+from unseen.methods.training_settings import from_mapping
 from unseen.models.checkpoint import load_weights, read_json, read_tensors, write_json, write_tensors
 from unseen.models.promised_weights import check_promises
 from unseen.models.run_folder import RunFolder, calibration_in, open_method
@@ -29,19 +30,15 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from unseen.probability.calibration import Executing
+    from unseen.logic.method import Method
+    from unseen.methods.training_settings import TrainingConfig
 
 MOST_BYTES = 2_000_000
-SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message", "statistics")
-"""The settings that weights belong to."""
-WAYS = ("ceiling", "sharpness", "inner_facts", "known_weight")
-"""How a model answers and has learned: what it goes on with unless told otherwise."""
-SETTINGS = (*SHAPE, *WAYS)
 MEMORY = "relation_memory."
 """Of the names of weights that belong to relations by name."""
 DEFAULT = "default"
 """The shipped model of that name is the one to take where none is named."""
-FACTS = ("data", "steps", "seed", "commit", "metrics", "licence")
+FACTS = ("method", "data", "steps", "seed", "commit", "metrics", "licence")
 """What every card says."""
 
 
@@ -68,14 +65,18 @@ class ModelFolder:
         return card
 
     @property
-    def config(self) -> ZeroShotConfig:
+    def config(self) -> TrainingConfig:
         """The settings that make the network again."""
-        return as_before(ZeroShotConfig, self.card["settings"], str(self.path / "card.json"))
+        card = self.card
+        entry = TRAINED.get(str(card["method"]))
+        if entry is None or not entry.shape:
+            raise RunFolderError(f"is a model of a method that is not known here: {card['method']!r}", path=self.path)
+        return from_mapping(entry.settings, card["settings"], str(self.path / "card.json"))
 
-    def open(self, *, device: str = "auto", known_facts: bool = True) -> Executing:
+    def open(self, *, device: str = "auto", known_facts: bool = True) -> Method:
         """The method, with `answer` and `estimate`; calibrated if the model is."""
+        from unseen.models.devices import chosen_device
         from unseen.probability.calibration import calibrated
-        from unseen.training.trainable import chosen_device, make_method
 
         config, weights = self.config, self.path / "weights.safetensors"
         check_promises(config, 0, weights, lambda: make_method(config, ()))
@@ -119,7 +120,7 @@ def find_model(name: str | Path) -> ModelFolder | RunFolder:
     raise UnknownMethod("model", str(name), (*shipped, "the folder of a model", "the folder of a run"))
 
 
-def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = True) -> Executing:
+def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = True) -> Method:
     """The method of a model, however it is named."""
     found = find_model(name)
     if isinstance(found, ModelFolder):
@@ -127,7 +128,7 @@ def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = Tr
     return open_method(found.path, device=device, known_facts=known_facts)
 
 
-def kept_model(name: str | Path, device: str = "auto") -> Executing:
+def kept_model(name: str | Path, device: str = "auto") -> Method:
     """The same, but opened once in this process as long as its files stay as they are.
 
     What a method knows of a graph is kept with the method, so a further question on the same graph finds it again.
@@ -141,29 +142,28 @@ def kept_model(name: str | Path, device: str = "auto") -> Executing:
 
 
 @lru_cache(maxsize=2)
-def _opened(path: Path, _files: tuple[tuple[str, int], ...], device: str) -> Executing:
+def _opened(path: Path, _files: tuple[tuple[str, int], ...], device: str) -> Method:
     """The method of a folder whose files were last written at these times."""
     return open_model(path, device=device)
 
 
-def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The weights of a zero-shot model, in float32, and the settings that they belong to.
+def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any], tuple[str, ...]]:
+    """The weights of a model for any graph, in float32, the settings they belong to, and which of these are its shape.
 
-    Those of `SHAPE` cannot be others; those of `WAYS` are what the model answers and has learned with. What it
-    remembers of relations by name is not among them, see `remembering`.
+    The other settings are how the model answers and has learned. What it remembers of relations by name is not among
+    the weights, see `remembering`.
     """
-    from unseen.training.trainable import make_method
-
     found = find_model(name)
     path = found.path / "weights.safetensors" if isinstance(found, ModelFolder) else found.weights_path()
     config = found.config
-    if not isinstance(config, ZeroShotConfig):
-        raise RunFolderError("is not a zero-shot model: its weights belong to relations by name", path=found.path)
+    entry = entry_of(config)
+    if not entry.shape:
+        raise RunFolderError("is not a model for any graph: its weights belong to relations by name", path=found.path)
     names = () if isinstance(found, ModelFolder) else found.relation_names
     check_promises(config, len(names), path, lambda: make_method(config, names))
     settings = asdict(config)
     weights = {key: tensor.float() for key, tensor in read_tensors(path).items() if not key.startswith(MEMORY)}
-    return weights, {key: settings[key] for key in SETTINGS}
+    return weights, {key: settings[key] for key in (*entry.shape, *entry.ways)}, entry.shape
 
 
 def remembering(start: str | Path, relation_names: Sequence[str], weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -202,13 +202,13 @@ def export_model(
             "fine-tune with --no-relation-memory",
             path=run.path,
         )
-    weights, _ = weights_and_settings(run.path)
+    weights, settings, _ = weights_and_settings(run.path)
     path.mkdir(parents=True, exist_ok=True)
     small = _small(weights)
     write_tensors(path / "weights.safetensors", small)
     if (run.path / "calibration.json").exists():
         write_json(path / "calibration.json", read_json(run.path / "calibration.json"))
-    card = _card(run, small, licence, metrics or {})
+    card = _card(run, small, settings, licence, metrics or {})
     write_json(path / "card.json", card | {key: value for key, value in (about or {}).items() if key not in card})
     return ModelFolder(path)
 
@@ -218,13 +218,14 @@ def _small(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     return weights if size <= MOST_BYTES else {name: tensor.half() for name, tensor in weights.items()}
 
 
-def _card(run: RunFolder, weights: dict[str, Tensor], licence: str, metrics: dict[str, Any]) -> dict[str, Any]:
+def _card(
+    run: RunFolder, weights: dict[str, Tensor], settings: dict[str, Any], licence: str, metrics: dict[str, Any]
+) -> dict[str, Any]:
     origin, config = run.origin, run.config
-    settings = asdict(config)
     last = _last(run)
     validation = {"validation": {config.validation_metric: last.get("best_score")}}
     return {
-        "method": "zero-shot",
+        "method": entry_of(config).model_name or origin["method"],
         "data": origin.get("graphs") or [{"name": origin.get("dataset")}],
         "start": origin.get("start"),
         "steps": last.get("best_step"),
@@ -235,7 +236,7 @@ def _card(run: RunFolder, weights: dict[str, Tensor], licence: str, metrics: dic
         "licence": licence,
         "parameters": sum(tensor.numel() for tensor in weights.values()),
         "dtype": str(next(iter(weights.values())).dtype).removeprefix("torch."),
-        "settings": {key: settings[key] for key in SETTINGS},
+        "settings": settings,
     }
 
 

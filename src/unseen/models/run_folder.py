@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.errors import EvaluationError, RunFolderError
 from unseen.graph.files.atomic_file import replacing
-from unseen.methods.training_settings import RUNS, TrainingConfig, as_before
+from unseen.methods.registry import RUNS
+from unseen.methods.training_settings import TrainingConfig, from_mapping
 from unseen.models.checkpoint import load_weights, read_json, write_json
 from unseen.models.promised_weights import check_promises
 from unseen.models.settings_file import read_toml, write_toml
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.datasets.dataset import Dataset
-    from unseen.probability.calibration import Executing, Probabilities
+    from unseen.logic.method import Method
+    from unseen.probability.calibration import Probabilities
 
 PACKAGES = ("unseen", "torch", "triton", "numba", "numpy", "safetensors")
 
@@ -62,7 +64,7 @@ class RunFolder:
         begun = {} if start is None else {"start": start}
         folder = cls.begin(path, config, {"method": method, **_about(dataset), **begun})
         if entity_names:
-            kind = _entity_kind(method)
+            kind = RUNS[method].known_entities
             write_json(folder.path / f"{kind}.json", {kind: list(entity_names)})
         return folder
 
@@ -102,7 +104,7 @@ class RunFolder:
     def config(self) -> TrainingConfig:
         """The settings as run."""
         path = self.path / "config.toml"
-        return as_before(RUNS[self.method], read_toml(path), str(path))
+        return from_mapping(RUNS[self.method].settings, read_toml(path), str(path))
 
     def check_start(self, start: str | Path | None) -> None:
         """Refuse to go on from another model than the one the run began with."""
@@ -119,7 +121,7 @@ class RunFolder:
     @property
     def entity_names(self) -> tuple[str, ...]:
         """The entities that the model knows by name, in its order: anchors, all that it was trained on, or none."""
-        kind = _entity_kind(self.method)
+        kind = RUNS[self.method].known_entities
         path = self.path / f"{kind}.json"
         return _names(read_json(path), kind, path) if path.exists() else ()
 
@@ -158,17 +160,16 @@ class RunFolder:
             stream.write("".join(json.dumps(event) + "\n" for event in kept).encode())
 
 
-def open_method(
-    path: str | Path, *, device: str = "auto", known_facts: bool = True, weights: str = "best"
-) -> Executing:
+def open_method(path: str | Path, *, device: str = "auto", known_facts: bool = True, weights: str = "best") -> Method:
     """The method that a run has trained, with `answer` and `estimate`; calibrated if the run is.
 
     `weights` is `best` or `last`; a run that was never validated has only the last. With `known_facts`, projections
     follow observed edges too; the calibration belongs to that way of answering and is left out without it.
     """
+    from unseen.methods.registry import make_method
+    from unseen.models.devices import chosen_device
+    from unseen.models.tuned_method import answering_method
     from unseen.probability.calibration import calibrated
-    from unseen.training.trainable import chosen_device, make_method
-    from unseen.training.tuning import answering_method
 
     folder = RunFolder.open(path)
     config, relations, entities = folder.config, folder.relation_names, folder.entity_names
@@ -206,11 +207,6 @@ def _names(holder: dict[str, Any], key: str, path: Path) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise RunFolderError(f"has no list of different names under {key!r}", path=path)
     return tuple(names)
-
-
-def _entity_kind(method: str) -> str:
-    """What the entities are to a method that it knows by name."""
-    return "entities" if method == "betae" else "anchors"
 
 
 def _parsed(line: str) -> dict[str, Any] | None:

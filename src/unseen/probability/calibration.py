@@ -10,7 +10,7 @@ z = logit(m) is fitted to validation queries:
                   violators)
 
 whichever has the smaller log loss on queries that it was not fitted to. Both leave the order of entities as it is.
-They belong to the graphs that they were fitted to; `probability.query_calibration` is for a model that meets other graphs.
+They belong to the graphs that they were fitted to; `query_calibration` is for a model that meets other graphs.
 The sum of probabilities over all candidates is the expected number of answers. Cost: one look-up an entity.
 """
 
@@ -31,7 +31,8 @@ from unseen.errors import EvaluationError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Choose, Execution, LikelyWitness
-from unseen.logic.protocols import Answerer, BlockwiseAnswerer, ScoreBlocks
+from unseen.logic.method import Method
+from unseen.logic.protocols import BlockwiseAnswerer, ScoreBlocks
 from unseen.logic.query_groups import group_distance, group_of, type_like
 from unseen.logic.traverse import Traversal
 from unseen.nn.query_loss import logit
@@ -155,20 +156,11 @@ def read_calibration(value: Mapping[str, Any]) -> Probabilities:
     return QueryCalibration.from_json(value) if value.get("version") == VERSION else Calibration.from_json(value)
 
 
-@runtime_checkable
-class Executing(Answerer, Protocol):
-    """A method that answers by executing queries on fuzzy sets."""
-
-    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
-        """The fuzzy sets of the queries and of their sub-queries."""
-        ...
-
-
 @dataclass(frozen=True)
 class Calibrated:
     """A method whose estimates are calibrated probabilities; its scores stay as they are."""
 
-    method: Executing
+    method: Method
     calibration: Probabilities
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
@@ -190,7 +182,7 @@ class CalibratedBlocks(Calibrated):
         return self.method.score_blocks(graph, queries)
 
 
-def calibrated(method: Executing, calibration: Probabilities) -> Calibrated:
+def calibrated(method: Method, calibration: Probabilities) -> Calibrated:
     """The method with calibrated estimates, and with its scores in blocks if it gives them so."""
     kind = CalibratedBlocks if isinstance(method, BlockwiseAnswerer) else Calibrated
     return kind(method, calibration)

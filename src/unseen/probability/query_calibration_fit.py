@@ -1,6 +1,6 @@
 """Fitting `QueryCalibration` to queries whose truth is known, and judging it by others.
 
-Both kinds of answers are logistic regressions (`probability.logistic`) whose columns are products: of a value of the entity
+Both kinds of answers are logistic regressions (`logistic`) whose columns are products: of a value of the entity
 (1, its logit, its ranks) with a feature of the query. A query with K known answers weighs 1 / (1 + K / 100): it has
 more missing ones the larger K is, and without this a few questions with hundreds of them would decide. An entity below
 `above` others weighs (1 + above / 100)^-1/4, because people look at the first ones. Both weights go by what is known

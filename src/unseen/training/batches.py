@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from unseen.datasets.dataset import Dataset
     from unseen.datasets.query_table import QueryTable
     from unseen.logic.algebra import Query
-    from unseen.methods.beta_e import BetaE
+    from unseen.methods.beta_e.beta_e import BetaE
+    from unseen.methods.beta_e.beta_e_settings import BetaEConfig
     from unseen.methods.beta_e.training_questions import TrainingQuestions
     from unseen.methods.fuzzy_gnn.neural_projector import NeuralProjector
-    from unseen.methods.training_settings import BetaEConfig, GnnQeConfig
+    from unseen.methods.gnn_qe.gnn_qe_settings import GnnQeConfig
     from unseen.training.distributed import Workers
 
     Ids = NDArray[np.int32]

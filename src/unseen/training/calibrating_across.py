@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from unseen.datasets.dataset import Dataset
     from unseen.datasets.query_table import QueryTable
-    from unseen.probability.calibration import Executing
+    from unseen.logic.method import Method
     from unseen.probability.query_calibration import QueryCalibration
     from unseen.training.pretraining.source_graphs import NamedGraph
 
@@ -45,7 +45,7 @@ AT_ONCE = 1 << 18
 
 
 def fit_across(
-    method: Executing,
+    method: Method,
     graphs: Sequence[NamedGraph],
     queries_per_type: int,
     *,
@@ -92,7 +92,7 @@ def leave_one_out(found: Mapping[str, list[QuerySample]], ceiling: float) -> dic
     return report
 
 
-def samples(method: Executing, dataset: Dataset, table: QueryTable) -> Iterator[QuerySample]:
+def samples(method: Method, dataset: Dataset, table: QueryTable) -> Iterator[QuerySample]:
     """What a method says to questions on what is left of a graph, beside what the whole graph says."""
     observed = dataset.observed("test")
     truth = answer_table(dataset.complete("test"), table.shape, table.slots)

@@ -27,21 +27,21 @@ from unseen.models.checkpoint import (
     write_json,
 )
 from unseen.training.averaging import WeightAverage
+from unseen.training.batch_sources import batch_source
 from unseen.training.batches import seed_of
 from unseen.training.distributed import Workers
 from unseen.training.event_log import EventLog
 from unseen.training.interrupts import StopWish, catching_interrupts
 from unseen.training.randomness import seeded
 from unseen.training.schedule import learning_rate
-from unseen.training.trainable import batch_source
 from unseen.training.validation import Validation
 
 if TYPE_CHECKING:
     from unseen.datasets.dataset import Dataset
+    from unseen.methods.trainable import Trainable
     from unseen.methods.training_settings import TrainingConfig
     from unseen.models.run_folder import RunFolder
     from unseen.training.batches import BatchSource
-    from unseen.training.trainable import Trainable
     from unseen.training.validation import Measured
 
 Report = Callable[[str, dict[str, Any]], None]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unseen.errors import RunFolderError, TrainingError
-from unseen.methods.training_settings import ZeroShotConfig
+from unseen.methods.registry import entry_of
 from unseen.models.checkpoint import write_json
 from unseen.models.model_folder import ModelFolder, find_model, open_model, shipped_folder
 from unseen.training.calibrating_across import fit_across
@@ -23,8 +23,8 @@ from unseen.training.calibrating_across import fit_across
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unseen.logic.method import Method
     from unseen.models.run_folder import RunFolder
-    from unseen.probability.calibration import Executing
     from unseen.probability.query_calibration import QueryCalibration
     from unseen.training.calibrating_across import Progress
     from unseen.training.pretraining.source_graphs import NamedGraph
@@ -64,7 +64,7 @@ def checked_target(found: ModelFolder | RunFolder, output: Path | None) -> Path:
 
     A model of the package is changed only where `output` names its folder, however the model is named.
     """
-    if not isinstance(found.config, ZeroShotConfig):
+    if not entry_of(found.config).shape:
         raise RunFolderError("is not a zero-shot model; training fits its probabilities", path=found.path)
     own = found.path.resolve()
     if output is None and own.parent == shipped_folder().resolve():
@@ -81,7 +81,7 @@ def checked_target(found: ModelFolder | RunFolder, output: Path | None) -> Path:
     return output
 
 
-def _bare(found: ModelFolder | RunFolder, device: str) -> Executing:
+def _bare(found: ModelFolder | RunFolder, device: str) -> Method:
     """The method without the calibration that it has."""
     from unseen.probability.calibration import Calibrated
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -160,13 +159,3 @@ def test_a_run_goes_on_from_the_model_it_began_with_only(whole: Path, tmp_path: 
     pretrain(small_graphs(), tmp_path / "run", SETTINGS | {"steps": 1}, start=whole)
     with pytest.raises(RunFolderError, match="began with"):
         pretrain(small_graphs(), tmp_path / "run", SETTINGS | {"steps": 1}, start=tmp_path / "other", resume=True)
-
-
-def test_a_run_of_before_a_setting_is_read_as_it_was_made(whole: Path, tmp_path: Path) -> None:
-    shutil.copytree(whole, tmp_path / "old")
-    config = tmp_path / "old" / "config.toml"
-    assert RunFolder.open(whole).config.inner_facts
-    kept = [line for line in config.read_text("utf-8").split("\n") if not line.startswith(("inner_facts", "known_"))]
-    config.write_text("\n".join(kept), "utf-8")
-    read = RunFolder.open(tmp_path / "old").config
-    assert (read.inner_facts, read.known_weight) == (False, 1.0)

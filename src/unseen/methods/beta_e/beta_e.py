@@ -28,30 +28,31 @@ from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution
 from unseen.logic.shapes import Shape, slot_values, template_of
-from unseen.methods.beta_e.beta_shape import Architecture, Objective
+from unseen.methods.beta_e.beta_shape import BetaObjective, BetaShape
 from unseen.methods.beta_e.distance_execution import BetaExecution
 from unseen.methods.beta_e.embedding import Group, Networks, branches_of, embed
 from unseen.methods.beta_e.entity_table import BetaScores, EntityTable
 from unseen.methods.beta_e.named_vectors import named_vectors
 from unseen.methods.beta_e.training_questions import AnsweredQueries, QuestionBatch, TrainingQuestions
 from unseen.methods.model_relations import ModelRelations
+from unseen.methods.trainable import Trainable
 from unseen.nn.beta import BetaIntersection, BetaProjection, distances_to_own, entity_terms, regular
 
 
-class BetaE(nn.Module):
+class BetaE(Trainable):
     """The method: an `Answerer`, an `Estimator`, a `BlockwiseAnswerer`, and trainable."""
 
     def __init__(
         self,
         relation_names: Sequence[str],
         entity_names: Sequence[str],
-        architecture: Architecture | None = None,
-        objective: Objective | None = None,
+        architecture: BetaShape | None = None,
+        objective: BetaObjective | None = None,
     ) -> None:
         """For relations and entities of these names."""
         super().__init__()
-        shape = self.architecture = architecture or Architecture()
-        self.objective = objective or Objective()
+        shape = self.architecture = architecture or BetaShape()
+        self.objective = objective or BetaObjective()
         self.relation_names, self.entity_names = tuple(relation_names), tuple(entity_names)
         first = named_vectors(self.entity_names, 2 * shape.dim, shape.spread, shape.seed)
         self.entities = nn.Parameter(torch.from_numpy(first))

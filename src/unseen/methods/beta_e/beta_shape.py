@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Architecture:
+class BetaShape:
     """The shape of a model; defaults are the paper's and, where it is silent, the published ones for FB15k-237."""
 
     dim: int = 400
@@ -26,7 +26,7 @@ class Architecture:
 
 
 @dataclass(frozen=True)
-class Objective:
+class BetaObjective:
     """What is learned from."""
 
     negatives: int = 32

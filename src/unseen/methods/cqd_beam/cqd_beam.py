@@ -76,7 +76,7 @@ class CqdBeam:
         return scores
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
-        """The same, and the beams of all inner variables; `probability.calibration` makes probabilities of memberships."""
+        """The same, and the beams of all inner variables."""
         with torch.no_grad():
             links = self.links(graph)
             executions = {execution.options: execution for execution, _ in self._executed(links, queries)}

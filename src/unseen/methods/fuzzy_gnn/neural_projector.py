@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from unseen.graph import KnowledgeGraph
@@ -32,6 +32,7 @@ from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
 from unseen.methods.fuzzy_gnn.training_batch import TrainingBatch
 from unseen.methods.fuzzy_gnn.training_pass import LOGIC, Believed, Masks, believed, known_answers
 from unseen.methods.known_facts import CEILING
+from unseen.methods.trainable import Trainable
 from unseen.nn.query_loss import adversarial_loss
 
 NUMBERS_TO_ANSWER, NUMBERS_TO_LEARN = 14, 18
@@ -42,13 +43,11 @@ MOST_CELLS = {"cpu": 1 << 20, "cuda": 1 << 28}
 
 
 @dataclass(frozen=True)
-class Objective:
+class FuzzyObjective:
     """What is learned from; defaults are the paper's."""
 
     traversal_dropout: float = 0.5
     """Probability that an edge on a walk to an answer is hidden."""
-    edge_dropout: float = 0.0
-    """In each step a share of all edges up to this is hidden, so that the network has seen graphs grow; 0 is never."""
     temperature: float = 0.1
     """Of the softmax that weighs negatives; small means that only the hardest count."""
     inner_facts: bool = False
@@ -86,13 +85,13 @@ class Size:
     num_layers: int
 
 
-class NeuralProjector(nn.Module):
+class NeuralProjector(Trainable):
     """A `Projector`, an `Answerer`, an `Estimator`, and trainable; a method adds its network."""
 
-    def __init__(self, size: Size, objective: Objective | None, answering: Answering | None, memory: int | None):
+    def __init__(self, size: Size, objective: FuzzyObjective | None, answering: Answering | None, memory: int | None):
         super().__init__()
         self.size, self.memory = size, memory
-        self.objective, self.answering = objective or Objective(), answering or Answering()
+        self.objective, self.answering = objective or FuzzyObjective(), answering or Answering()
 
     @property
     @abstractmethod

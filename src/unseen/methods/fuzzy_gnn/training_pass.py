@@ -19,7 +19,7 @@ from unseen.logic.fuzzy import PRODUCT
 from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
 from unseen.methods.fuzzy_gnn.edge_following import follow
 from unseen.methods.fuzzy_gnn.training_batch import ReadyPlan, ReadyStep, one_hot
-from unseen.methods.fuzzy_gnn.traversal_dropout import draw, traversal_mask, walked_edges
+from unseen.methods.fuzzy_gnn.traversal_dropout import traversal_mask, walked_edges
 
 LOGIC = PRODUCT
 
@@ -31,21 +31,18 @@ Step = Callable[[ReadyStep, Tensor], Tensor]
 ProjectNodes = Callable[[CompactGraph, Tensor, Tensor, Tensor | None], Tensor]
 
 
-def visible_edges(
-    compact: CompactGraph, plan: ReadyPlan, dropout: tuple[float, float], generator: torch.Generator
-) -> Masks:
+def visible_edges(compact: CompactGraph, plan: ReadyPlan, dropout: float, generator: torch.Generator) -> Masks:
     """The edges that each projection of the plan may see: the inner ones level by level, then the outer one.
 
-    `dropout` is the probability for edges on a walk, and the largest share of all edges that is hidden in any case.
+    `dropout` is the probability that an edge on a walk is hidden.
     """
-    if not any(dropout):
+    if not dropout:
         return [None for _ in plan.projections]
     masks: Masks = []
-    hidden = _random_edges(compact, dropout[1], generator)
 
     def hide(step: ReadyStep, sets: Tensor) -> None:
         walked = walked_edges(compact, sets, step.dropout_table)
-        masks.append(traversal_mask(compact, walked, dropout[0], generator, hidden))
+        masks.append(traversal_mask(compact, walked, dropout, generator))
 
     def project(step: ReadyStep, sets: Tensor) -> Tensor:
         hide(step, sets)
@@ -128,13 +125,3 @@ def _combine(step: ReadyStep, pool: Float[Tensor, "pool node"]) -> Float[Tensor,
 
 def _nothing(compact: CompactGraph) -> Float[Tensor, "0 node"]:
     return torch.zeros(0, compact.num_nodes, device=compact.edges.device)
-
-
-def _random_edges(
-    compact: CompactGraph, largest_share: float, generator: torch.Generator
-) -> Bool[Tensor, " edge"] | None:
-    """A random share of all edges, both directions together; the share itself is drawn up to the largest."""
-    if largest_share == 0:
-        return None
-    share = largest_share * torch.rand(1, generator=generator, device=compact.edges.device)
-    return draw(compact, generator) < share

@@ -64,13 +64,10 @@ def traversal_mask(
     walked: Bool[Tensor, " edge"],
     probability: float,
     generator: torch.Generator,
-    hidden_anyway: Bool[Tensor, " edge"] | None = None,
 ) -> Bool[Tensor, " edge"]:
     """True for the edges to keep: `walked` ones go with some probability, both directions together."""
     drawn = draw(compact, generator)
     hidden = (walked | walked[compact.partner]) & (drawn < probability)
-    if hidden_anyway is not None:
-        hidden = hidden | hidden_anyway
     return ~hidden | _last_neighbours(compact, hidden, drawn)
 
 

@@ -22,17 +22,17 @@ from torch import Tensor
 from unseen.graph import KnowledgeGraph
 from unseen.methods.fuzzy_gnn.captured import Input, Recordings
 from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
-from unseen.methods.fuzzy_gnn.neural_projector import Answering, KnownEdges, NeuralProjector, Objective, Size
+from unseen.methods.fuzzy_gnn.neural_projector import Answering, FuzzyObjective, KnownEdges, NeuralProjector, Size
 from unseen.methods.fuzzy_gnn.training_batch import TrainingBatch
 from unseen.methods.fuzzy_gnn.training_pass import execute_plan, visible_edges
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.nbfnet import NBFNet
 
-__all__ = ["Answering", "Architecture", "GnnQe", "KnownEdges", "Objective"]
+__all__ = ["Answering", "FuzzyObjective", "GnnQe", "GnnQeShape", "KnownEdges"]
 
 
 @dataclass(frozen=True)
-class Architecture:
+class GnnQeShape:
     """The shape of the network; defaults are the paper's."""
 
     dim: int = 32
@@ -49,14 +49,14 @@ class GnnQe(NeuralProjector):
     def __init__(
         self,
         relation_names: Sequence[str],
-        architecture: Architecture | None = None,
-        objective: Objective | None = None,
+        architecture: GnnQeShape | None = None,
+        objective: FuzzyObjective | None = None,
         *,
         answering: Answering | None = None,
         memory: int | None = None,
     ) -> None:
         """For relations of these names."""
-        shape = architecture or Architecture()
+        shape = architecture or GnnQeShape()
         super().__init__(Size(shape.dim, shape.num_layers), objective, answering, memory)
         self.relation_names, self.architecture = tuple(relation_names), shape
         self.network = NBFNet(
@@ -84,8 +84,7 @@ class GnnQe(NeuralProjector):
 
     def losses(self, batch: TrainingBatch, generator: torch.Generator) -> Float[Tensor, " query"]:
         """The loss of each query of a prepared batch."""
-        dropout = (self.objective.traversal_dropout, self.objective.edge_dropout)
-        masks = visible_edges(batch.compact, batch.walked, dropout, generator)
+        masks = visible_edges(batch.compact, batch.walked, self.objective.traversal_dropout, generator)
         memberships = execute_plan(batch.compact, batch.plan, masks, self.project_nodes, self.inner_facts)
         return self.weighted_loss(batch, masks, memberships)
 

@@ -33,9 +33,10 @@ from unseen.methods.cqd_beam.score_blocks import BeamScoreBlocks
 from unseen.methods.nodepiece_qe.entity_vectors import EntityVectors
 from unseen.methods.nodepiece_qe.link_loss import are_true, link_losses
 from unseen.methods.nodepiece_qe.materialise import Materialised, materialise
-from unseen.methods.nodepiece_qe.token_shape import Architecture, Objective
+from unseen.methods.nodepiece_qe.token_shape import LinkObjective, NodePieceShape
 from unseen.methods.nodepiece_qe.tokenised_graph import Tokeniser
 from unseen.methods.nodepiece_qe.training_graph import LinkBatch, TrainingGraph
+from unseen.methods.trainable import Trainable
 from unseen.nn.compgcn import CompGCN, TwoWayEdges
 from unseen.nn.scorers import make_scorer
 from unseen.nn.token_encoders import ConcatEncoder, RandomProjectionEncoder
@@ -47,14 +48,14 @@ CHEAPER_THAN_GATHERED = 64
 """So many logits by a matrix product cost less than one by gathering a vector."""
 
 
-class NodePieceQe(nn.Module):
+class NodePieceQe(Trainable):
     """The method: a `LinkScorer`, an `Answerer`, an `Estimator`, and trainable."""
 
     def __init__(
         self,
         relation_names: Sequence[str],
-        architecture: Architecture | None = None,
-        objective: Objective | None = None,
+        architecture: NodePieceShape | None = None,
+        objective: LinkObjective | None = None,
         *,
         anchor_names: Sequence[str] = (),
         known_facts: bool = True,
@@ -62,8 +63,8 @@ class NodePieceQe(nn.Module):
     ) -> None:
         """For relations and anchors of these names; entity vectors are stored as `storage`."""
         super().__init__()
-        shape = self.architecture = architecture or Architecture()
-        self.objective = objective or Objective()
+        shape = self.architecture = architecture or NodePieceShape()
+        self.objective = objective or LinkObjective()
         self.known_facts, self.storage = known_facts, storage
         self.num_relations = 2 * len(relation_names)
         by_direction = shape.encoder == "random-projection"
@@ -199,7 +200,7 @@ def _rows(table: Float[Tensor, "node dim"], places: Int[Tensor, "*shape"]) -> Fl
     return table.index_select(0, places.flatten()).view(*places.shape, -1)
 
 
-def _encoder(shape: Architecture, tokeniser: Tokeniser) -> RandomProjectionEncoder | ConcatEncoder:
+def _encoder(shape: NodePieceShape, tokeniser: Tokeniser) -> RandomProjectionEncoder | ConcatEncoder:
     if shape.encoder == "random-projection":
         if shape.anchors_per_node:
             raise ValueError("anchors need the encoder concat: random-projection has two sets of relations")

@@ -13,7 +13,7 @@ Loss = Literal["bce", "softmax"]
 
 
 @dataclass(frozen=True)
-class Architecture:
+class NodePieceShape:
     """The shape of a model; defaults are the paper's without a GNN on the ratio 175."""
 
     dim: int = 400
@@ -42,7 +42,7 @@ class Architecture:
 
 
 @dataclass(frozen=True)
-class Objective:
+class LinkObjective:
     """What is learned from."""
 
     negatives: int = 128

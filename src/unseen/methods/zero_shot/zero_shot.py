@@ -30,9 +30,10 @@ from unseen.logic.algebra import Project, Query, walk
 from unseen.logic.execute import Execution
 from unseen.methods.fuzzy_gnn.captured import Input, Recordings
 from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
-from unseen.methods.fuzzy_gnn.neural_projector import Answering, NeuralProjector, Objective, Size
+from unseen.methods.fuzzy_gnn.neural_projector import Answering, FuzzyObjective, NeuralProjector, Size
 from unseen.methods.fuzzy_gnn.training_pass import execute_plan, visible_edges
 from unseen.methods.zero_shot.conditioned_batch import ConditionedBatch
+from unseen.methods.zero_shot.footprint import check_memory
 from unseen.methods.zero_shot.related_graph import Reading, RelatedGraph
 from unseen.methods.zero_shot.relation_memory import RelationMemory
 from unseen.nn.conditioned_nbfnet import ConditionedNBFNet, Readings
@@ -42,7 +43,7 @@ from unseen.nn.weights_version import weights_version
 
 
 @dataclass(frozen=True)
-class Architecture:
+class ZeroShotShape:
     """The shape of both networks; defaults are the published one's."""
 
     dim: int = 64
@@ -61,8 +62,8 @@ class ZeroShot(NeuralProjector):
 
     def __init__(
         self,
-        architecture: Architecture | None = None,
-        objective: Objective | None = None,
+        architecture: ZeroShotShape | None = None,
+        objective: FuzzyObjective | None = None,
         *,
         answering: Answering | None = None,
         memory: int | None = None,
@@ -70,7 +71,7 @@ class ZeroShot(NeuralProjector):
         memory_width: int = 0,
     ) -> None:
         """With a memory of the relations that `remembers` names, if any, of that width in each layer."""
-        shape = architecture or Architecture()
+        shape = architecture or ZeroShotShape()
         super().__init__(Size(shape.dim, max(shape.num_layers, shape.relation_layers)), objective, answering, memory)
         self.architecture = shape
         self.relation_network = RelationNetwork(shape.dim, shape.relation_layers, statistics=shape.statistics)
@@ -97,6 +98,10 @@ class ZeroShot(NeuralProjector):
             )
         return known[self.device]
 
+    def check_memory(self, graph: KnowledgeGraph) -> None:
+        """Refuse a graph that is too large for this machine."""
+        check_memory(graph, self.architecture, self.device)
+
     def prepare(
         self,
         graph: KnowledgeGraph,
@@ -109,8 +114,7 @@ class ZeroShot(NeuralProjector):
 
     def losses(self, batch: ConditionedBatch, generator: torch.Generator) -> Float[Tensor, " query"]:
         """The loss of each query; readings of relations are computed once for all projections of the batch."""
-        dropout = (self.objective.traversal_dropout, self.objective.edge_dropout)
-        masks = visible_edges(batch.compact, batch.walked, dropout, generator)
+        masks = visible_edges(batch.compact, batch.walked, self.objective.traversal_dropout, generator)
         outer = self.readings(batch.relation_graph, batch.outer)
         with torch.no_grad():
             inner = self.readings(batch.relation_graph, batch.inner)

@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import RunFolderError
-from unseen.methods.training_settings import PRETRAINING, PretrainingConfig, from_mapping, resumed
+from unseen.methods.registry import make_method
+from unseen.methods.training_settings import from_mapping, resumed
+from unseen.methods.zero_shot.pretraining_settings import PRETRAINING, PretrainingConfig
 from unseen.models.checkpoint import load_weights, write_json, write_tensors
+from unseen.models.devices import chosen_device
 from unseen.models.run_folder import RunFolder
 from unseen.models.settings_file import write_toml
 from unseen.training.calibrating_across import fit_across
@@ -25,14 +28,13 @@ from unseen.training.loop import Material, Trainer
 from unseen.training.pretraining.held_out import held_out_split, with_validation
 from unseen.training.pretraining.world_source import WorldSource
 from unseen.training.session import from_settings, set_up_torch, start_of
-from unseen.training.trainable import chosen_device, make_method
 from unseen.training.validation import Validation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from unseen.datasets.dataset import Dataset
-    from unseen.methods.zero_shot import ZeroShot
+    from unseen.methods.zero_shot.zero_shot import ZeroShot
     from unseen.training.loop import Outcome, Report
     from unseen.training.pretraining.source_graphs import NamedGraph
 
@@ -81,7 +83,7 @@ def open_folder(  # as `pretrain`
             folder.check_start(start)
             write_toml(resumed(folder.config, from_settings(folder.config, settings)), path / "config.toml")
         else:
-            _begin(path, settings, {"method": PRETRAINING, "relations": [], **about}, start)
+            _begin(path, settings, {"method": PRETRAINING.name, "relations": [], **about}, start)
     workers.wait()
     return RunFolder.open(path)
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.graph import KnowledgeGraph
-    from unseen.methods.training_settings import PretrainingConfig
-    from unseen.methods.zero_shot import ZeroShot
+    from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
+    from unseen.methods.zero_shot.zero_shot import ZeroShot
     from unseen.training.distributed import Workers
 
 MOST_THREADS = 8

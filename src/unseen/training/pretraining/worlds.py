@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.datasets.query_table import QueryTable
-    from unseen.methods.training_settings import PretrainingConfig
+    from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
 
     Mask = NDArray[np.bool_]
 

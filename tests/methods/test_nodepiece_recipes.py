@@ -7,15 +7,16 @@ from dataclasses import replace
 import pytest
 
 from tests.training.small_world import small_dataset
-from unseen.methods.training_settings import NodePieceQeConfig, from_mapping
-from unseen.training.recipes import completed
+from unseen.methods.gnn_qe.gnn_qe_settings import GNN_QE
+from unseen.methods.nodepiece_qe.nodepiece_qe_settings import NODEPIECE_QE, NodePieceQeConfig
+from unseen.methods.training_settings import from_mapping
 
 DATASET = small_dataset()
 
 
 def config(ratio: int | None = None, **settings: object) -> NodePieceQeConfig:
     dataset = replace(DATASET, manifest={"ratio": ratio})
-    return from_mapping(NodePieceQeConfig, completed("nodepiece-qe", dataset, settings))
+    return from_mapping(NodePieceQeConfig, NODEPIECE_QE.recipe(settings, dataset.observed("train").num_triples))
 
 
 def test_the_papers_reference_settings_are_the_default() -> None:
@@ -48,4 +49,4 @@ def test_what_is_given_comes_first() -> None:
 
 
 def test_other_methods_have_no_recipe() -> None:
-    assert completed("gnn-qe", DATASET, {"steps": 3}) == {"steps": 3}
+    assert GNN_QE.recipe({"steps": 3}, 10) == {"steps": 3}
