@@ -9,7 +9,7 @@ from unseen.logic.stopping import check_stop
 from unseen.reasons.method_parts import MethodParts
 from unseen.reasons.moving_facts import allowed_trials, moving_facts, probabilities
 from unseen.reasons.reason import Edge, Effect, Reason
-from unseen.reasons.wording import by_network, of_entities, of_pairs
+from unseen.reasons.wording import by_method, by_network, of_entities, of_pairs
 from unseen.rules.link_rules import LinkRule, best_confidence, link_rules
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ class LinkReasons:
         return Reason("rule", text, self.name(link.triple), rule.example, str(rule), *numbers)
 
     def _by_model(self, expected: Mapping[Link, float], ruled: Mapping[Link, Sequence[Reason]]) -> dict[Link, Reason]:
-        """What the model gives links by itself, with the facts that move the likeliest; nothing without a model."""
+        """What the model gives links by itself, with the facts that move the likeliest ones."""
         model = self.parts.model
         links = [link for link in expected if not self._is_explained(link, expected[link])]
         if model is None or not links:
-            return {}
+            return self._by_method([link for link in links if not ruled[link]])
         links.sort(key=lambda link: -expected[link])
         least = LEAST_TRIED * max(expected.values())
         own = probabilities(model, self.graph, links)
@@ -101,6 +101,16 @@ class LinkReasons:
                 "network", text, self.name(link.triple), probability=probability, share=share, effects=effects
             )
         return found
+
+    def _by_method(self, links: Sequence[Link]) -> dict[Link, Reason]:
+        """What a method without a model says about links that no rule with enough support leads to."""
+        if self.method is None or not links:
+            return {}
+        values = zip(links, probabilities(self.method, self.graph, links), strict=True)
+        return {
+            link: Reason("network", by_method(self.method_name, value), self.name(link.triple), probability=value)
+            for link, value in values
+        }
 
     def _moved(self, model: Estimator, before: Mapping[Link, float]) -> dict[Link, list[tuple[Triple, float]]]:
         """The facts that move the first of some links; `before` are their probabilities."""

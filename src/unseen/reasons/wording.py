@@ -48,6 +48,11 @@ def by_network(method: str, probability: float, effects: Sequence[Effect], *, is
     return f"{own}; {', '.join(changes)}"
 
 
+def by_method(method: str, probability: float) -> str:
+    """What a method without a model says."""
+    return f"no rule that holds twice leads here; the method ({method}) gives it {chance(probability)}"
+
+
 def share(support: float, pairs: float) -> str:
     """How many of how many: in per cent unless they are few; `about` where they were estimated from a sample."""
     about = "" if float(support).is_integer() and float(pairs).is_integer() else "about "

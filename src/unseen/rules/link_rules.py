@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 GROUNDED = 24
 """Rules over paths that are looked at, the most confident first."""
+FURTHER_EDGE = 0.9
+"""What confidence counts for with each further edge: of two rules that are about as sure, the simpler one is better."""
 LEAST_SHARE = 0.1
 """Rules with less than this share of the best one's confidence are left out."""
 
@@ -45,6 +47,11 @@ class _Candidate(NamedTuple):
     """Entities of the edges beside the ends of the link."""
     named: Callable[[], LinkRule]
 
+    @property
+    def worth(self) -> float:
+        """What rules are put in order by."""
+        return self.confidence * FURTHER_EDGE ** (len(self.edges) - 1)
+
     def resembles(self, other: _Candidate) -> bool:
         """Whether one of the two says nothing that the other does not: by way of the same entities, or edges."""
         if self.others and other.others:
@@ -53,12 +60,12 @@ class _Candidate(NamedTuple):
 
 
 def link_rules(graph: KnowledgeGraph, paths: PathRules, link: Link, top: int) -> list[LinkRule]:
-    """The most confident rules for a link; of several by way of the same entities only the best.
+    """The best rules for a link, by confidence and simplicity; of several by way of the same entities only the best.
 
     `paths` are those of the link's relation, the most confident first.
     """
     finder = _Finder(graph, link)
-    candidates = sorted(finder.candidates(paths), key=lambda one: (-one.confidence, len(one.edges), -one.support))
+    candidates = sorted(finder.candidates(paths), key=lambda one: (-one.worth, -one.support))
     return [one.named() for one in _different(candidates, top)]
 
 
