@@ -188,3 +188,17 @@ def test_explaining_can_be_stopped_and_repeated() -> None:
         with stop_when(lambda left=left: next(left, True)), pytest.raises(Stopped):  # type: ignore[misc]
             ask_all(graph, [question], method, "rules")
     assert ask_all(graph, [question], method, "rules") == expected
+
+
+def test_a_relation_without_edges_has_no_rules_and_breaks_nothing(tree: KnowledgeGraph) -> None:
+    relation = tree.vocabulary.relation_id("grandparent_of")
+    emptied = tree.restricted_to(tree.relations != relation // 2)
+    question = prepare(emptied, "?x : exists v . grandparent_of(Ann0, v) & parent_of(v, x)", explain=True, top=3)
+    answers = ask_all(emptied, [question], Watching(emptied, TREE[2]), "watching")[0]
+    assert len(answers) == 3
+    assert all(answer.reasons for answer in answers)
+
+
+def test_an_entity_that_is_named_is_its_own_answer_without_edges(tree: KnowledgeGraph) -> None:
+    (answer,) = unseen.ask(tree, "?x : x = Eve0", method="exact", explain=True)
+    assert (answer.entity, answer.edges, answer.reasons) == ("Eve0", (), ())

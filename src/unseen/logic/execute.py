@@ -149,10 +149,11 @@ class Execution:
 def _largest(memberships: Float[Tensor, " entity"]) -> tuple[list[int], list[float]]:
     """The entities with the largest memberships, the largest first; of equal ones those with small numbers."""
     least = memberships.topk(min(CHOICES, len(memberships))).values[-1]
-    places = (memberships >= least).nonzero().flatten()
+    places = ((memberships >= least) & (memberships > 0)).nonzero().flatten()
+    if not len(places):
+        return [int(memberships.argmax())], [0.0]
     values, order = memberships[places].sort(descending=True, stable=True)
-    count = max(1, min(CHOICES, int((values > 0).sum())))
-    return places[order[:count]].tolist(), values[:count].tolist()
+    return places[order[:CHOICES]].tolist(), values[:CHOICES].tolist()
 
 
 def _first(_relation: int, _target: int, _sources: Sequence[int], _degrees: Sequence[float]) -> int:
