@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from rich.console import RenderableType
     from rich.table import Table
@@ -79,11 +79,17 @@ def _because(answer: Answer) -> str:
     return ", ".join(f"{variable} = {value}" for variable, value in answer.bindings.items())
 
 
-def _reasons(answer: Answer) -> Sequence[str]:
-    """The reasons below an answer; where all speak for one link, which the answer says, it is not repeated."""
+def _reasons(answer: Answer) -> Iterator[str]:
+    """The reasons below an answer; a link is named once, and not at all where it is the only one."""
     shown = [reason for reason in answer.reasons if not answer.edges or reason.head is not None or not reason.body]
-    is_one_link = len({reason.head for reason in shown}) == 1
-    return [reason.text if is_one_link else str(reason) for reason in shown]
+    is_only_link = len({reason.head for reason in shown}) == 1
+    last = None
+    for reason in shown:
+        if is_only_link:
+            yield reason.text
+        else:
+            yield f"  {reason.text}" if reason.head is not None and reason.head == last else str(reason)
+        last = reason.head
 
 
 def _summary(answers: Answers) -> str:
