@@ -12,7 +12,7 @@ from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
-from unseen.logic.links import Link
+from unseen.logic.link import Link
 from unseen.methods.known_facts import KnownFactsProjector
 from unseen.reasons import moving_facts as module
 from unseen.reasons.moving_facts import TRIALS, allowed_trials, moving_facts, probabilities

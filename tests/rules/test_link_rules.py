@@ -9,7 +9,7 @@ import pytest
 
 from tests.rules.worlds import family
 from unseen.graph import KnowledgeGraph
-from unseen.logic.links import Link
+from unseen.logic.link import Link
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.groundings import all_grounded, grounded
 from unseen.rules.link_rules import best_confidence, link_rules

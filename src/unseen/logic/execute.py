@@ -20,7 +20,7 @@ from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.fuzzy import PRODUCT, Logic
-from unseen.logic.links import Link
+from unseen.logic.link import Link
 from unseen.logic.protocols import Projector
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal, step

@@ -15,7 +15,7 @@ import numpy as np
 from unseen.errors import QueryRefused
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
-from unseen.logic.links import Link, Triple
+from unseen.logic.link import Link, Triple
 from unseen.logic.stopping import check_stop
 
 if TYPE_CHECKING:

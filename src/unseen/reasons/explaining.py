@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from unseen.logic.algebra import Anchor, Or, Project, Query, unbind
-from unseen.logic.links import Link
+from unseen.logic.link import Link
 from unseen.logic.stopping import check_stop
 from unseen.logic.text_writer import statement
 from unseen.reasons.reason import Edge, Reason

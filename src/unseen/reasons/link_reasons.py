@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unseen.logic.links import Link
+from unseen.logic.link import Link
 from unseen.logic.stopping import check_stop
 from unseen.reasons.method_parts import MethodParts
 from unseen.reasons.moving_facts import allowed_trials, moving_facts, probabilities
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from unseen.graph import KnowledgeGraph
-    from unseen.logic.links import Triple
+    from unseen.logic.link import Triple
     from unseen.logic.protocols import Estimator
 
 TOP = 3

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from unseen.graph import KnowledgeGraph
-    from unseen.logic.links import Link, Triple
+    from unseen.logic.link import Link, Triple
     from unseen.logic.protocols import Estimator
 
 TRIALS = 24

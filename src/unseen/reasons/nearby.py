@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.logic.links import Link
+from unseen.logic.link import Link
 from unseen.rules.adjacency import adjacency_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
-    from unseen.logic.links import Triple
+    from unseen.logic.link import Triple
 
     Ids = NDArray[np.int32]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from unseen.graph.vocabulary import inverse_relation
-from unseen.logic.links import Link, Triple
+from unseen.logic.link import Link, Triple
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.groundings import all_grounded
 from unseen.rules.naming import ANYTHING, Naming, Rule, steps_of

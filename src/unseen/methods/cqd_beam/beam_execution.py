@@ -16,7 +16,7 @@ from torch import Tensor
 
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, walk
 from unseen.logic.execute import Choose, Execution, LikelyWitness, projection_levels
-from unseen.logic.links import Link
+from unseen.logic.link import Link
 from unseen.methods.cqd_beam.beams import Beams, RunningTop
 from unseen.methods.cqd_beam.graph_links import GraphLinks
 from unseen.methods.cqd_beam.options import BeamOptions
