@@ -149,11 +149,18 @@ def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
 
 
 def ask_all(
-    graph: KnowledgeGraph, questions: Sequence[Question], method: Method | None, method_name: str
+    graph: KnowledgeGraph,
+    questions: Sequence[Question],
+    method: Method | None,
+    method_name: str,
+    answered: Callable[[], None] = lambda: None,
 ) -> list[Answers]:
-    """The answers to several questions on one graph by one call of the method; without a method, known ones only."""
+    """The answers to several questions on one graph by one call of the method; without a method, known ones only.
+
+    Explanations may ask the method again; `answered` is called before they are made.
+    """
     execution = None if method is None else method.estimate(graph, [question.query for question in questions])
-    return answers_of(graph, questions, execution, method_name)
+    return answers_of(graph, questions, execution, method_name, method, answered)
 
 
 def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:

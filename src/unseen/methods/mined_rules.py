@@ -49,7 +49,7 @@ class MinedRules:
     _last: list[Rules] = field(default_factory=list, init=False, repr=False, compare=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
-    def rules(self, graph: KnowledgeGraph) -> Rules:
+    def rules_of(self, graph: KnowledgeGraph) -> Rules:
         """The rules of a graph."""
         with self._lock:
             found = self._kept.get(graph)
@@ -58,6 +58,11 @@ class MinedRules:
                 self._kept[graph] = found
                 self._last[:] = [found]
             return found
+
+    @property
+    def beside_rules(self) -> None:
+        """No model predicts beside them."""
+        return None
 
     def use(self, graph: KnowledgeGraph, rules: Rules) -> None:
         """Take rules that were mined before, such as those of a file."""
@@ -69,7 +74,7 @@ class MinedRules:
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
         """Row i: probability of each entity in what `relations[i]` leads to from `sets[i]`, by rules alone."""
-        rules, adjacency = self.rules(graph), adjacency_of(graph)
+        rules, adjacency = self.rules_of(graph), adjacency_of(graph)
         offsets, members, degrees = _members(sets.detach().cpu().numpy())
         reached = np.zeros(tuple(sets.shape), np.float32)
         weights = (rules.weights.coefficients, rules.weights.calibration)
