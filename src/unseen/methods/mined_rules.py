@@ -28,7 +28,7 @@ from unseen.rules.adjacency import adjacency_of
 from unseen.rules.applying import predicted_from
 from unseen.rules.firing import BUDGETS
 from unseen.rules.in_order import in_order
-from unseen.rules.opening import rules_for
+from unseen.rules.opening import rules_for, use_rules
 from unseen.rules.rule_set import Rules
 from unseen.rules.scratch import scratch_of
 
@@ -47,6 +47,10 @@ class MinedRules:
     def rules(self, graph: KnowledgeGraph) -> Rules:
         """The rules of a graph."""
         return rules_for(graph, samples=self.samples)
+
+    def use(self, graph: KnowledgeGraph, rules: Rules) -> None:
+        """Take rules of a graph that were mined before."""
+        use_rules(graph, rules)
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
