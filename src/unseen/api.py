@@ -52,7 +52,7 @@ def load(
     paths = [find_source(source) for source in sources]
     if len(paths) == 1 and is_database(paths[0]):
         return load_database(paths[0])
-    return read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph
+    return came_from(read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph)
 
 
 def is_database(path: Path) -> bool:
@@ -65,7 +65,14 @@ def load_database(path: Path) -> KnowledgeGraph:
     from unseen.database import Database  # pyoxigraph is optional
 
     with Database(path) as database:
-        return database.graph
+        return came_from(database.graph, path)
+
+
+def came_from(graph: KnowledgeGraph, database: Path | None = None) -> KnowledgeGraph:
+    """The same graph, of which is known that it came from a database or from files: what is mined from it is kept."""
+    from unseen.rules.origins import note_source  # arrays only where graphs are
+
+    return note_source(graph, database)
 
 
 def find_source(source: str | Path) -> Path:

@@ -53,7 +53,7 @@ def ask(
     """
     from unseen import api
     from unseen.cli.console import note, read, write_json
-    from unseen.cli.rules_command import note_effort
+    from unseen.cli.rules_command import open_rules
     from unseen.cli.shown_answers import show
 
     if len(arguments) < 2:
@@ -63,7 +63,7 @@ def ask(
     *sources, question = arguments
     graph = read(sources, literals=literals, skip_errors=skip_errors)
     if (model or method) == "rules":
-        note_effort(graph)
+        open_rules(graph)
     options = {"top": top, "explain": explain, "predicted_only": predicted, "all_predictions": all_predictions}
     answers = api.ask(graph, question, method=model or method, **options)  # type: ignore[arg-type]
     hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""
