@@ -35,7 +35,7 @@ def test_a_state_is_clean_again_after_an_answer() -> None:
 
 def test_an_answer_stops_between_two_members() -> None:
     graph, method = family().graph, MinedRules(samples=5)
-    method.rules(graph)
+    method.rules_of(graph)
     with stop_when(lambda: True), pytest.raises(Stopped):
         method.project(graph, torch.ones(1, graph.num_entities), torch.tensor([0]))
 

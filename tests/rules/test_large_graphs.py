@@ -57,6 +57,7 @@ def test_time_also_ends_the_first_round_and_says_so(monkeypatch: pytest.MonkeyPa
     rules = mine(hubs(100_000), seconds=1, progress=lambda label, _done, _total: labels.append(label))
     assert time.monotonic() - begun < 90
     assert labels[-1] == CUT_SHORT
+    assert labels.count("weighing") >= weighing.LEAST_CHUNKS
     assert len(rules)
     assert np.isfinite(rules.weights.coefficients).all()
 

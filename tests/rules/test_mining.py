@@ -12,7 +12,7 @@ from tests.rules.worlds import family, rule_world
 from unseen.errors import GraphError, UnseenError
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.rules import mining, updating
-from unseen.rules.listing import listed, reasons
+from unseen.rules.listing import listed
 from unseen.rules.mining import mine
 from unseen.rules.path_mining import LEAST_SUPPORT
 from unseen.rules.rule_set import PathRules, Rules
@@ -199,19 +199,6 @@ def test_a_graph_without_facts_has_no_rules() -> None:
     graph = random_graph()
     assert len(mine(graph.restricted_to(np.zeros(graph.num_triples, bool)))) == 0
     assert len(mine(KnowledgeGraph.from_triples([]))) == 0
-
-
-def test_a_prediction_has_reasons_with_the_edges_that_ground_it() -> None:
-    world = family()
-    graph, (head, relation, tail) = world.graph, world.hidden[0]
-    name = graph.vocabulary
-    ids = name.entity_id(head), name.relation_id(relation), name.entity_id(tail)
-    found = reasons(mine(graph), graph, *ids, top=20)
-    best = next(rule for rule in found if str(rule) == "grandparent_of(x, z) <- parent_of(x, y), parent_of(y, z)")
-    assert best.confidence > 0.85
-    (first, second) = best.example
-    assert (first[0], second[2]) == (head, tail)
-    assert set(best.example) <= set(graph.triples())
 
 
 def test_rules_with_constants_are_listed() -> None:

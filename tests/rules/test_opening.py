@@ -18,8 +18,8 @@ from unseen.rules import keeping, opening, updating
 from unseen.rules.keeping import cache_folder, place_of
 from unseen.rules.listing import listed
 from unseen.rules.opening import rules_for, use_rules
+from unseen.rules.origins import note_source
 from unseen.rules.rule_set import Rules
-from unseen.rules.sources import note_source
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_control_c_while_mining_leaves_no_file(cache: Path) -> None:
     program = (
         "from tests.rules.test_large_graphs import hubs\n"
         "from unseen.rules.opening import rules_for\n"
-        "from unseen.rules.sources import note_source\n"
+        "from unseen.rules.origins import note_source\n"
         "graph = note_source(hubs(100_000), None)\n"
         "rules_for(graph, seconds=60, progress=lambda label, done, total: print(label, flush=True))"
     )

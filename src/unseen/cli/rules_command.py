@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unseen.graph import KnowledgeGraph
-    from unseen.rules.listing import Rule
+    from unseen.rules.naming import Rule
     from unseen.rules.rounds import Progress
     from unseen.rules.rule_set import Rules
 
@@ -147,7 +147,7 @@ def _progress() -> Iterator[Progress]:
 
 def _write(chosen: Sequence[Rule], path: Path) -> None:
     from unseen.graph.files.atomic_file import replacing
-    from unseen.rules.listing import atom
+    from unseen.rules.naming import atom
 
     with replacing(path) as stream:
         stream.write(b"confidence\tsupport\tpairs\trule\texample\n")
@@ -166,7 +166,7 @@ def _show(chosen: Sequence[Rule], count: int) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from unseen.rules.listing import atom
+    from unseen.rules.naming import atom
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("confidence", justify="right")

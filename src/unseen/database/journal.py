@@ -44,11 +44,6 @@ class Change:
         """How many statements it touches."""
         return len(self.removed) + len(self.added)
 
-    @property
-    def undone(self) -> Change:
-        """The change that takes this one back, if this one changed all that it names."""
-        return Change(removed=self.added, added=self.removed)
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -62,7 +57,7 @@ class Entry:
 
 
 @dataclass
-class Contents:
+class JournalContents:
     """What a journal file holds."""
 
     entries: list[Entry] = field(default_factory=list)
@@ -86,7 +81,7 @@ class Journal:
         self.last = self.entries[-1].number or 0 if self.entries else after
         self.size = sum(entry.change.size for entry in self.entries)
         self._stream = path.open("r+b" if path.exists() else "x+b", buffering=0)
-        self._end = contents.end
+        self._end, self._is_longer = contents.end, False
         self._cut()
         if contents.lacks_newline:
             self._write(b"\n")
@@ -139,6 +134,8 @@ class Journal:
         self._stream.close()
 
     def _write(self, line: bytes) -> None:
+        if self._is_longer:
+            self._cut()
         self._stream.seek(self._end)
         written = 0
         while written < len(line):
@@ -146,12 +143,15 @@ class Journal:
         os.fsync(self._stream.fileno())
 
     def _cut(self) -> None:
+        """Remove what stands after the last whole line; if that fails, before the next one is written."""
+        self._is_longer = True
         self._stream.truncate(self._end)
+        self._is_longer = False
 
 
-def read_journal(path: Path) -> Contents:
+def read_journal(path: Path) -> JournalContents:
     """Everything that is whole in a journal file, and where it is damaged."""
-    contents = Contents()
+    contents = JournalContents()
     position = 0
     for number, line in enumerate(_lines(path), start=1):
         entry = _parsed(line)
@@ -207,7 +207,7 @@ def _numbered(entries: list[Entry], after: int, path: Path) -> list[Entry]:
     return found
 
 
-def _damage(contents: Contents) -> str:
+def _damage(contents: JournalContents) -> str:
     line, byte = contents.damaged[0]
     whole, broken = len(contents.entries), len(contents.damaged)
     first = f"line {line} (byte {byte:,}) is not what was written"

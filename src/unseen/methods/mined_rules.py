@@ -29,7 +29,7 @@ from unseen.rules.adjacency import adjacency_of
 from unseen.rules.applying import predicted_from
 from unseen.rules.firing import BUDGETS
 from unseen.rules.in_order import in_order
-from unseen.rules.opening import rules_for
+from unseen.rules.opening import rules_for, use_rules
 from unseen.rules.rule_set import Rules
 from unseen.rules.scratch import scratch_of
 
@@ -51,15 +51,24 @@ class MinedRules:
     samples: int | None = None
     members: int = MEMBERS
 
-    def rules(self, graph: KnowledgeGraph) -> Rules:
+    def rules_of(self, graph: KnowledgeGraph) -> Rules:
         """The rules of a graph."""
         return rules_for(graph, samples=self.samples)
+
+    @property
+    def beside_rules(self) -> None:
+        """No model predicts beside them."""
+        return None
+
+    def use(self, graph: KnowledgeGraph, rules: Rules) -> None:
+        """Take rules of a graph that were mined before."""
+        use_rules(graph, rules)
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
         """Row i: probability of each entity in what `relations[i]` leads to from `sets[i]`, by rules alone."""
-        rules, adjacency = self.rules(graph), adjacency_of(graph)
+        rules, adjacency = self.rules_of(graph), adjacency_of(graph)
         index, weights = rules.index(graph), (rules.weights.coefficients, rules.weights.calibration)
         directed, scratch = relations.tolist(), scratch_of(graph)
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from unseen.errors import UnseenError
 from unseen.rules.fingerprints import checksum_of
+from unseen.rules.origins import has_source, source_of
 from unseen.rules.rule_set import Rules
-from unseen.rules.sources import has_source, source_of
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph

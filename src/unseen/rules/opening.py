@@ -51,7 +51,7 @@ def rules_for(
 def use_rules(graph: KnowledgeGraph, rules: Rules) -> None:
     """Take rules of a graph that were mined before, and keep them if they are the most thorough ones."""
     with _LOCK:
-        _REMEMBERED.setdefault(graph, {})[None] = _LATEST[None] = rules
+        _REMEMBERED.setdefault(graph, {})[None] = rules
         place = place_of(graph)
         if place is not None and not _is_at_least(kept_rules(place), rules, graph):
             keep(rules, place)

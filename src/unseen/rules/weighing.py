@@ -33,6 +33,8 @@ CANDIDATES = 100
 MOST_FACTS, FACTS_OF_EACH, MOST_HIDDEN = 2000, 2, 5000
 CHUNK = 16
 """Facts that are hidden in one piece of work."""
+LEAST_CHUNKS = 16
+"""Pieces of work in any case, a second or two: weights that were fitted to fewer facts are sure of everything."""
 LEAST_FACTS = 5
 """A relation with fewer hidden facts takes the coefficients of all."""
 SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
@@ -104,7 +106,7 @@ def fitted(this: Round, index: RuleIndex, share: float) -> Weights:
             )
         return found
 
-    pieces = list(this.each("weighing", examples_from, range(0, len(sources), CHUNK), share))
+    pieces = list(this.each("weighing", examples_from, range(0, len(sources), CHUNK), share, LEAST_CHUNKS))
     if not pieces:
         return untrained(count)
     rows, stands_for, lengths = (np.concatenate([piece[i] for piece in pieces]) for i in range(3))
