@@ -34,6 +34,7 @@ from unseen.methods.zero_shot import footprint
 if TYPE_CHECKING:
     from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
     from unseen.methods.zero_shot.zero_shot import ZeroShot
+    from unseen.rules.rule_set import Rules
 
 TRACE = 1e-6
 """How much of the probability itself stays beside its power, so that what is unlikely keeps its order."""
@@ -59,6 +60,15 @@ class Combined:
     def ceiling(self) -> float:
         """The largest membership of what is only predicted."""
         return self.combination.ceiling
+
+    @property
+    def beside_rules(self) -> ZeroShot:
+        """The network."""
+        return self.network
+
+    def rules_of(self, graph: KnowledgeGraph) -> Rules:
+        """The rules of a graph."""
+        return self.rules.rules_of(graph)
 
     def has_network(self, graph: KnowledgeGraph) -> bool:
         """Whether a graph is small enough for the network; found out once for each graph."""
@@ -98,7 +108,7 @@ class Combined:
         with torch.no_grad():
             members = self.network.project_nodes(compact, inner, torch.from_numpy(numbers))
         by_rules = compact.gather(self.rules.project(graph, sets, relations))
-        quality, tails = self.rules.rules(graph).weights.quality[directed], _tails(graph, directed)
+        quality, tails = self.rules_of(graph).weights.quality[directed], _tails(graph, directed)
         context = (torch.from_numpy(np.stack([quality, tails])).float().to(self.device), nodes.sum(dim=1))
         sources = _sources(compact, numbers)
         return LinkEvidence(members, by_rules, sources, followed > 0, context[0][0], context[1], context[0][1])
