@@ -3,7 +3,7 @@
 Starts `unseen serve` on a database with the embedded graph, on 127.0.0.1. Sends exact and predicted questions, writes,
 updates, deletes and backups (`GET /store`), whose answers are checked; bad input; slow and dropped connections. Prints
 one JSON line for each piece: requests by kind, refusals (503 with Retry-After), errors by kind, and the memory of all
-processes of the server (what they share counts in parts) at the beginning and at the end, each after some seconds of
+processes of the server at the beginning and at the end, each after some seconds of
 rest. Afterwards the database is backed up, and the copy must hold exactly what was acknowledged.
 
     python benchmarks/server_soak.py [--pieces 6] [--minutes 10] [--rate 1] [--model edge-type]
@@ -28,6 +28,8 @@ from soak_traffic import Tally, Traffic
 
 REST = 20.0
 """Seconds without load before memory is measured."""
+KINDS = {"Pss": "all", "Pss_Anon": "own"}
+"""Kinds of memory: all, and what processes have allocated. Files in memory may be shared with programs elsewhere."""
 WARM = 90.0
 """Seconds of load before the first piece."""
 
@@ -47,30 +49,30 @@ def processes(root: int) -> list[int]:
     return found
 
 
-def own_megabytes(process: int) -> float:
-    """Memory of one process; pages that several share are divided among them."""
+def megabytes(process: int) -> dict[str, float]:
+    """Memory of one process by kind; pages that several processes share are divided among them."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:
-        return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6
+        return dict.fromkeys(KINDS, 0.0)
+    sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 / 1e6 for line in lines[1:]}
+    return {kind: sizes[kind] for kind in KINDS}
 
 
 async def rested(server: int) -> dict[str, object]:
-    """Memory after some rest: of all processes, and of the first one alone."""
+    """Memory of all processes after some rest, and of the first one alone; medians of five measurements."""
     await asyncio.sleep(REST)
-    both = []
+    seen: dict[str, list[float]] = {}
     for _ in range(5):
-        sizes = [own_megabytes(one) for one in processes(server)]
-        both.append((sum(sizes), sizes[0]))
+        sizes = [megabytes(one) for one in processes(server)]
+        for kind, name in KINDS.items():
+            seen.setdefault(f"tree_{name}_mb", []).append(sum(one[kind] for one in sizes))
+            seen.setdefault(f"server_{name}_mb", []).append(sizes[0][kind])
         await asyncio.sleep(0.5)
-    tree, first = (statistics.median(values) for values in zip(*both, strict=True))
-    files = len(list(Path(f"/proc/{server}/fd").iterdir()))
     return {
-        "tree_mb": round(tree, 1),
-        "server_mb": round(first, 1),
+        **{name: round(statistics.median(values), 1) for name, values in seen.items()},
         "processes": len(processes(server)),
-        "open_files": files,
+        "open_files": len(list(Path(f"/proc/{server}/fd").iterdir())),
     }
 
 
