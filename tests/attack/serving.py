@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+from tests.attack.memory_group import LimitedGroup
+
 SLACK = float(os.environ.get("UNSEEN_TEST_SLACK", "1.8"))
 """Seconds that a busy test machine may add to an answer; 0 on an idle one."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -82,10 +84,11 @@ class Served:
 
 
 @contextmanager
-def served(source: Path | str, *options: str) -> Iterator[Served]:
-    """Serve a database or a graph, and watch it."""
+def served(source: Path | str, *options: str, group: LimitedGroup | None = None) -> Iterator[Served]:
+    """Serve a database or a graph, in a control group if there is one, and watch it."""
     words = ["serve", str(source), "--port", "0", "--model", "edge-type", "--quiet", *options]
-    process = subprocess.Popen([sys.executable, "-c", _CODE, *words], stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", _CODE, *words]
+    process = subprocess.Popen(group.command(command) if group else command, stderr=subprocess.PIPE, text=True)
     stopped = threading.Event()
     try:
         assert process.stderr is not None
