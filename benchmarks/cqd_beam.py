@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from unseen.benchmark.query_table import Ragged
+from unseen.datasets.query_table import Ragged
 from unseen.evaluation.streaming import streamed_ranks
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, Project, Query

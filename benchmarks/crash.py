@@ -43,7 +43,7 @@ def work(path: Path, round_number: int, in_process_of_its_own: bool) -> None:
 
 
 def write(database: object, round_number: int, writer: int) -> None:
-    from unseen.database.exact import update
+    from unseen.database.exact_sparql import update
 
     number = 0
     while True:
@@ -117,7 +117,7 @@ def check(path: Path, expected: Expected) -> dict[str, float]:
     """Open the database after a crash, and hold it against what was acknowledged."""
     import unseen
     from unseen.database import Database
-    from unseen.database.exact import query
+    from unseen.database.exact_sparql import query
 
     began = time.perf_counter()
     database = Database(path)

@@ -25,7 +25,7 @@ import numpy as np
 import unseen
 from unseen.database import Database
 from unseen.server.run import make_server
-from unseen.server.settings import ServerSettings
+from unseen.server.server_settings import ServerSettings
 
 
 def write_file(path: Path, triples: int, entities: int, relations: int = 50) -> None:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.published import import_dataset
-from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
-from unseen.benchmark.split import inductive_split
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.published import import_dataset
+from unseen.datasets.sampling.sample_dataset import SamplePlan, sample_dataset
+from unseen.datasets.split import inductive_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.shapes import SHAPES

@@ -24,15 +24,15 @@ from numpy.typing import NDArray
 
 from unseen import load
 from unseen.api import default_method, open_method
-from unseen.benchmark.answering import answer_table
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.hidden_facts import hidden_dataset, hidden_facts, with_questions
-from unseen.benchmark.query_table import Ragged
-from unseen.benchmark.sampling.rules import SplitGraphs
-from unseen.benchmark.sampling.sample import SampleOptions, sample_queries
-from unseen.evaluation.calibration import Reliability, checked_probabilities
+from unseen.datasets.answering import answer_table
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.hidden_facts import hidden_dataset, hidden_facts, with_questions
+from unseen.datasets.query_table import Ragged
+from unseen.datasets.sampling.sample import SampleOptions, sample_queries
+from unseen.datasets.sampling.selection_rules import SplitGraphs
 from unseen.evaluation.evaluator import Options, evaluate
-from unseen.evaluation.questions import Questions, hard_answers
+from unseen.evaluation.query_sets import Questions, hard_answers
+from unseen.evaluation.reliability import Reliability, checked_probabilities
 from unseen.graph import KnowledgeGraph
 from unseen.logic.shapes import SHAPES
 

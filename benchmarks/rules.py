@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.given_files import given_files
-from unseen.benchmark.given_split import given_split
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.given_files import given_files
+from unseen.datasets.given_split import given_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import Vocabulary

@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
-from unseen.benchmark.dataset import SPLITS, Dataset
-from unseen.benchmark.sampling.rules import SplitGraphs
-from unseen.benchmark.sampling.sample import SampleOptions, sample_queries
-from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
-from unseen.benchmark.split import InductiveSplit, inductive_split
-from unseen.benchmark.threads import in_threads
+from unseen.datasets.dataset import SPLITS, Dataset
+from unseen.datasets.sampling.sample import SampleOptions, sample_queries
+from unseen.datasets.sampling.sample_dataset import SamplePlan, sample_dataset
+from unseen.datasets.sampling.selection_rules import SplitGraphs
+from unseen.datasets.shared_work import in_threads
+from unseen.datasets.split import InductiveSplit, inductive_split
 from unseen.graph import Vocabulary
 from unseen.graph.compiling import available_cores
 from unseen.logic.shapes import SHAPES

@@ -19,20 +19,22 @@ from typing import Any
 import numpy as np
 import torch
 
-from unseen.benchmark.answering import answer_table
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.published import import_dataset
-from unseen.benchmark.query_table import QueryTable, Ragged
-from unseen.benchmark.split import inductive_split
+from unseen.datasets.answering import answer_table
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.published import import_dataset
+from unseen.datasets.query_table import QueryTable, Ragged
+from unseen.datasets.split import inductive_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.protocols import Answerer
 from unseen.logic.shapes import SHAPES
+from unseen.methods.gnn_qe.gnn_qe_settings import GnnQeConfig
+from unseen.methods.registry import make_method
+from unseen.methods.training_settings import TRAINED_TYPES
+from unseen.models.devices import chosen_device
+from unseen.models.run_folder import open_method, relation_keys
 from unseen.training.batches import Batches
-from unseen.training.config import TRAINED_TYPES, GnnQeConfig
-from unseen.training.run_folder import open_method, relation_keys
 from unseen.training.session import read_settings, train
-from unseen.training.trainable import chosen_device, make_method
 
 PAPER = {
     "1p": 65.4, "2p": 36.3, "3p": 31.6, "2i": 73.8, "3i": 84.3, "pi": 56.5, "ip": 41.5, "2u": 39.3, "up": 28.0,

@@ -20,20 +20,23 @@ from typing import Any
 
 import numpy as np
 import torch
+from unseen.training.recipes import completed
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.published import import_dataset
-from unseen.benchmark.split import inductive_split
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.published import import_dataset
+from unseen.datasets.split import inductive_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary
-from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
+from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
+from unseen.methods.nodepiece_qe.nodepiece_qe_settings import NodePieceQeConfig
+from unseen.methods.nodepiece_qe.token_shape import NodePieceShape
+from unseen.methods.registry import make_method
+from unseen.methods.training_settings import from_mapping
+from unseen.models.devices import chosen_device
+from unseen.models.run_folder import open_method, relation_keys
 from unseen.nn.tokens import NearestAnchors, Neighbours, RelationTokens, select_anchors
-from unseen.training.config import NodePieceQeConfig, from_mapping
 from unseen.training.link_batches import LinkSource
-from unseen.training.recipes import completed
-from unseen.training.run_folder import open_method, relation_keys
 from unseen.training.session import read_settings, train
-from unseen.training.trainable import chosen_device, make_method
 
 PAPER = {
     False: {"1p": 25.5, "2p": 8.2, "3p": 8.4, "2i": 12.4, "3i": 13.9, "pi": 9.9, "ip": 8.7, "2u": 7.0, "up": 6.8},
@@ -95,7 +98,7 @@ def measure_growth(share: float) -> None:
     graph, random = random_graph(entities, 512, triples), np.random.default_rng(1)
     neighbours = Neighbours.along(graph.heads, graph.tails, entities)
     names = [str(node) for node in select_anchors(neighbours, int(20_000 * share))]
-    shape = Architecture(dim=100, hidden_dim=200, encoder="concat", anchors_per_node=20)
+    shape = NodePieceShape(dim=100, hidden_dim=200, encoder="concat", anchors_per_node=20)
     method = NodePieceQe(graph.vocabulary.relations.keys.to_pylist(), shape, anchor_names=names).eval()
     _, opening = timed(lambda: method.opened(graph))
     limits = (int(10_000 * share), 512, entities)

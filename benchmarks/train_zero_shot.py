@@ -24,19 +24,21 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from unseen.benchmark.published import import_dataset
+from unseen.datasets.published import import_dataset
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Query
 from unseen.logic.shapes import SHAPES
-from unseen.methods.gnn_qe.captured import Recordings
+from unseen.methods.fuzzy_gnn.captured import Recordings
+from unseen.methods.registry import make_method
+from unseen.methods.training_settings import from_mapping
+from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
+from unseen.models.devices import chosen_device
+from unseen.models.model_folder import open_model
 from unseen.nn.kernels import cpu_layer
-from unseen.training.config import PretrainingConfig, from_mapping
-from unseen.training.models import open_model
-from unseen.training.pretraining.session import pretrain
-from unseen.training.pretraining.sources import NamedGraph, open_graph, open_graphs
+from unseen.training.pretraining.pretraining_session import pretrain
+from unseen.training.pretraining.source_graphs import NamedGraph, open_graph, open_graphs
 from unseen.training.pretraining.worlds import make_world
-from unseen.training.trainable import chosen_device, make_method
 
 ANCHOR_STEP_MS = {8: 236, 32: 391}
 """A training step of the published model by batch, FB15k-237 on an H200."""

@@ -29,18 +29,18 @@ import numpy as np
 import torch
 
 from unseen.api import check_memory
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.given_files import given_files
-from unseen.benchmark.given_split import OBSERVE, given_split, observed_by_default
-from unseen.benchmark.sampling.sample import SampleOptions
-from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.given_files import given_files
+from unseen.datasets.given_split import OBSERVE, given_split, observed_by_default
+from unseen.datasets.sampling.sample import SampleOptions
+from unseen.datasets.sampling.sample_dataset import SamplePlan, sample_dataset
 from unseen.errors import DatasetError, UnseenError
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.results import METRICS, RankMetrics, Result
 from unseen.logic.shapes import SHAPES
 from unseen.methods.edge_type import EdgeType
-from unseen.training.models import ModelFolder, find_model, open_model
-from unseen.training.run_folder import RunFolder
+from unseen.models.model_folder import ModelFolder, find_model, open_model
+from unseen.models.run_folder import RunFolder
 
 BASELINE = "edge-type"
 SEED = 0

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.grid import Cell
 from experiments.grid_errors import ReproductionError
 from unseen.graph.files.atomic_file import replacing
-from unseen.training.checkpoint import write_json
+from unseen.models.checkpoint import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from unseen.evaluation.collectors import (
     strata,
 )
 from unseen.evaluation.evaluator import measure
-from unseen.evaluation.questions import Questions, hard_answers, sample, training_answers
+from unseen.evaluation.query_sets import Questions, hard_answers, sample, training_answers
 from unseen.evaluation.results import EPFO, NEGATION, Result, TypeResult
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from experiments.cell_files import GridFolder, Json
     from experiments.clock import Clock
     from experiments.grid import Cell
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
 
 OFTEN = 2.0
 """Seconds between two writings of what was found; also written when something ends the work."""

@@ -12,13 +12,13 @@ from experiments.grid_errors import CellMissing
 from experiments.untrained import untrained
 from unseen.errors import UnknownMethod
 from unseen.methods.edge_type import EdgeType
-from unseen.training.models import default_model, find_model, open_model, shipped_models
-from unseen.training.run_folder import open_method
+from unseen.models.model_folder import default_model, find_model, open_model, shipped_models
+from unseen.models.run_folder import open_method
 
 if TYPE_CHECKING:
     from experiments.grid import MethodPlan
     from experiments.workspace import Workspace
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
 
 SHIPPED = {"general": "default", "without-fb": "without-fb15k-237"}
 """Models of the package that are taken where none is named."""

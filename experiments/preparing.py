@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 from experiments.clock import TimeOver
 from experiments.opening import model_of
 from unseen.methods.cqd_beam import BeamOptions, Choices, Tuning
-from unseen.training.run_folder import RunFolder, open_method
+from unseen.models.run_folder import RunFolder, open_method
+from unseen.models.tuned_method import link_scorer_of
 from unseen.training.session import train
-from unseen.training.tuning import TuningPlan, link_scorer_of, tune, write_tuning, write_tuning_alone
+from unseen.training.tuning import TuningPlan, tune, write_tuning, write_tuning_alone
 
 if TYPE_CHECKING:
     from experiments.cell_files import GridFolder, Json
     from experiments.clock import Clock
     from experiments.grid import Cell
     from experiments.workspace import Workspace
-    from unseen.benchmark.dataset import Dataset
-    from unseen.training.config import TrainingConfig
+    from unseen.datasets.dataset import Dataset
+    from unseen.methods.training_settings import TrainingConfig
     from unseen.training.loop import Report
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from experiments.grid_errors import CellMissing
 from experiments.locks import waited_for
 from experiments.tiny import tiny_dataset
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.published import import_dataset
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.published import import_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable

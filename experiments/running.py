@@ -17,12 +17,12 @@ from experiments.opening import model_of, open_cell
 from experiments.preparing import train_cell, tune_cell
 from experiments.ratio_datasets import open_ratio
 from unseen.errors import UnseenError
-from unseen.training.run_folder import provenance
+from unseen.models.run_folder import provenance
 
 if TYPE_CHECKING:
     from experiments.cell_files import Json
     from experiments.workspace import Workspace
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
 
 Tell = Callable[[Cell, str, dict[str, Any]], None]
 """Called with a cell, what happens and its values.

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.hardness import table_hardness
-from unseen.benchmark.program import positive_links
-from unseen.benchmark.published import import_dataset
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.program import positive_links
+from unseen.datasets.published import import_dataset
+from unseen.datasets.table_hardness import table_hardness
 
 if TYPE_CHECKING:
-    from unseen.benchmark.query_table import QueryTable
+    from unseen.datasets.query_table import QueryTable
 
 
 def opened(path: str) -> Dataset:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.evaluation.questions import Questions
+    from unseen.evaluation.query_sets import Questions
     from unseen.logic.algebra import Query
 
 ALONE = 5

@@ -13,7 +13,7 @@ import numpy as np
 from experiments.grid import METHODS, Limits, MethodPlan
 
 if TYPE_CHECKING:
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
     from unseen.graph import KnowledgeGraph
 
 ENTITIES, RELATIONS, EDGES = 90, 4, 700
@@ -48,10 +48,10 @@ TINY_METHODS: dict[str, MethodPlan] = {
 
 def tiny_dataset(ratio: int) -> Dataset:
     """A benchmark of all fourteen types on a graph in which relations follow from each other."""
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.sampling.sample import SampleOptions
-    from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
-    from unseen.benchmark.split import inductive_split
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.sampling.sample import SampleOptions
+    from unseen.datasets.sampling.sample_dataset import SamplePlan, sample_dataset
+    from unseen.datasets.split import inductive_split
     from unseen.logic.shapes import SHAPES
 
     split = inductive_split(_tiny_graph(), ratio, seed=1)

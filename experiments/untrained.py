@@ -9,15 +9,16 @@ from experiments.grid_errors import CellMissing
 from unseen.logic.protocols import LinkScorer
 from unseen.methods.cqd_beam import Choices, CqdBeam
 from unseen.methods.cqd_beam.link_calibration import LinkCalibration
-from unseen.training.config import CONFIGS, from_mapping
+from unseen.methods.registry import TRAINED, make_method
+from unseen.methods.training_settings import from_mapping
+from unseen.models.devices import chosen_device
+from unseen.models.run_folder import relation_keys
 from unseen.training.link_batches import choose_entities
-from unseen.training.run_folder import relation_keys
-from unseen.training.trainable import chosen_device, make_method
 
 if TYPE_CHECKING:
     from experiments.cell_files import Json
     from experiments.workspace import Workspace
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
 
 AS_SCORED = LinkCalibration()
 """In place of what was fitted to the links of a run."""
@@ -25,7 +26,7 @@ AS_SCORED = LinkCalibration()
 
 def untrained(workspace: Workspace, cell: Cell, dataset: Dataset) -> Any:
     """The method with the settings of its run and the options that were chosen for it, and with random weights."""
-    kind = CONFIGS[str(workspace.methods[cell.method].trained_as)]
+    kind = TRAINED[str(workspace.methods[cell.method].trained_as)].settings
     config = from_mapping(kind, _filled(workspace, cell, "train")["settings"], cell.name)
     method = make_method(config, relation_keys(dataset), choose_entities(dataset, config))
     method = method.to(chosen_device(workspace.device)).eval()

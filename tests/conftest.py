@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
+SOURCE = Path(__file__).resolve().parents[1] / "src"
 SHAPED_MODULES = [
-    "unseen.logic.execute",
-    "unseen.logic.fuzzy",
-    "unseen.logic.protocols",
-    "unseen.methods",
-    "unseen.nn",
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    for path in sorted(SOURCE.rglob("*.py"))
+    if "from jaxtyping import" in path.read_text(encoding="utf-8")
 ]
 """Modules whose signatures say the shapes of tensors; the hook must stand before any of them is imported."""
 

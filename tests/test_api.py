@@ -174,7 +174,13 @@ def test_the_exact_method_predicts_nothing(family: KnowledgeGraph) -> None:
 def test_an_unknown_method_is_an_error_that_lists_the_known_ones(family: KnowledgeGraph) -> None:
     with pytest.raises(UnknownMethod, match="there is no method 'oracle'; available: edge-type, exact") as caught:
         unseen.ask(family, "?x : parent(Ada, x)", method="oracle")
-    assert caught.value.available == (*METHODS, "default", "without-fb15k-237", "a run folder")
+    assert caught.value.available == (
+        *METHODS,
+        "default",
+        "without-fb15k-237",
+        "a run folder",
+        "package.module:factory",
+    )
 
 
 def test_formula_sparql_and_algebra_ask_the_same(countries: KnowledgeGraph) -> None:

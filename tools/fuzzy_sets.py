@@ -17,7 +17,7 @@ from unseen.api import parse
 from unseen.evaluation.figure_style import SETTINGS, new_figure
 from unseen.logic.algebra import Anchor, Not, Project, Query, bind
 from unseen.logic.traverse import Traversal
-from unseen.training.run_folder import open_method
+from unseen.models.run_folder import open_method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

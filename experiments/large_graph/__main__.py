@@ -35,11 +35,11 @@ from typing import TYPE_CHECKING, Any
 from experiments.large_graph.latent_graph import RELATIONS, LatentGraph, latent_graph, num_entities_of
 from experiments.large_graph.latent_oracle import Oracle
 from experiments.large_graph.model_stages import evaluate_run, grow, hits_of, tokenise, train, tune
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.sampling.rules import SplitGraphs
-from unseen.benchmark.sampling.sample import SampleOptions, sample_queries
-from unseen.benchmark.split import inductive_split
-from unseen.benchmark.threads import in_threads
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.sampling.sample import SampleOptions, sample_queries
+from unseen.datasets.sampling.selection_rules import SplitGraphs
+from unseen.datasets.shared_work import in_threads
+from unseen.datasets.split import inductive_split
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.results import EPFO
 from unseen.graph.files.readers import read_graph

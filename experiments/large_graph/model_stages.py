@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unseen.benchmark.dataset import Dataset
+from unseen.datasets.dataset import Dataset
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.results import EPFO, Result
 from unseen.logic.algebra import Anchor, Project
 from unseen.methods.cqd_beam import BeamOptions, CqdBeam, VectorLinks, VectorScorer
 from unseen.methods.cqd_beam.beams import RunningTop
-from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
-from unseen.training.config import NodePieceQeConfig
+from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
+from unseen.methods.nodepiece_qe.nodepiece_qe_settings import NodePieceQeConfig
+from unseen.methods.nodepiece_qe.token_shape import NodePieceShape
+from unseen.models.run_folder import open_method, relation_keys
+from unseen.models.tuned_method import link_scorer_of
 from unseen.training.link_batches import choose_entities
-from unseen.training.run_folder import open_method, relation_keys
 from unseen.training.session import train as train_run
-from unseen.training.tuning import TuningPlan, link_scorer_of, write_tuning
+from unseen.training.tuning import TuningPlan, write_tuning
 from unseen.training.tuning import tune as search
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def tokenise(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     config = NodePieceQeConfig(anchors=_anchors(arguments), dim=DIM)
     names = choose_entities(dataset, config)
     chosen = time.perf_counter()
-    shape = Architecture(dim=2, encoder="concat", anchors_per_node=config.anchors_per_node)
+    shape = NodePieceShape(dim=2, encoder="concat", anchors_per_node=config.anchors_per_node)
     tokeniser = NodePieceQe(relation_keys(dataset), shape, anchor_names=names).tokeniser
     seconds = {"anchors": round(chosen - start, 1)}
     for name in ("train", "test"):

@@ -12,10 +12,11 @@ for answer in unseen.ask(graph, "?x : borders(France, x) & !speaks(x, German)"):
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from unseen.answers import DEFAULT_TOP, Answers, Question, answers_of
 from unseen.errors import QueryRefused, UnknownMethod, UnseenError
@@ -25,11 +26,9 @@ from unseen.logic.variables import with_variables
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from torch import Tensor
-
     from unseen.graph import KnowledgeGraph
     from unseen.graph.vocabulary import Lookup
-    from unseen.logic.execute import Execution
+    from unseen.logic.method import Method
 
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
 METHODS = ("edge-type", "exact", "rules")
@@ -39,18 +38,6 @@ DEFAULT_METHOD = "edge-type"
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
 )
-
-
-class Method(Protocol):
-    """What can be asked and evaluated: scores to rank by, and probabilities of every set on the way."""
-
-    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Tensor:
-        """Scores of all entities for each query."""
-        ...
-
-    def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
-        """Probabilities of all entities for each query."""
-        ...
 
 
 def load(
@@ -93,22 +80,30 @@ def ask(
     graph: KnowledgeGraph,
     question: str | Query,
     *,
-    method: str | None = None,
+    method: str | Method | None = None,
     top: int | None = None,
     explain: bool = False,
     predicted_only: bool = False,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): what the graph says, then what it implies.
 
-    `method` is a name (`edge-type`, `exact`, `rules`), a model or a run folder; `default_method()` unless given.
+    `method` is a name (`edge-type`, `exact`, `rules`), a model, a run folder, `package.module:factory`, or an object
+    with `answer` and `estimate`; `default_method()` unless given.
     `top` is how many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
     """
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
-    name = method or default_method()
-    opened = None if name == "exact" else open_method(name)
+    wanted = method or default_method()
+    opened = _opened(wanted)
     if opened is not None:
         check_memory(opened, graph)
-    return ask_all(graph, [bound], opened, name)[0]
+    return ask_all(graph, [bound], opened, wanted if isinstance(wanted, str) else type(wanted).__name__)[0]
+
+
+def _opened(method: str | Method) -> Method | None:
+    """What answers; None where the graph alone does."""
+    if not isinstance(method, str):
+        return method
+    return None if method == "exact" else open_method(method)
 
 
 def prepare(
@@ -190,7 +185,7 @@ def default_method() -> str:
     """What answers where no method is named: the model that is shipped, or the edge-type heuristic without one."""
     if not _ships_models():
         return DEFAULT_METHOD
-    from unseen.training.models import default_model
+    from unseen.models.model_folder import default_model
 
     return default_model() or DEFAULT_METHOD
 
@@ -218,14 +213,32 @@ def open_method(name: str, device: str = "auto") -> Method:
         return Exact()
     if name == "rules":
         return _rules_method()
-    from unseen.training.models import kept_model, shipped_models
+    if ":" in name and not Path(name).exists():
+        return made_by_factory(name)
+    from unseen.models.model_folder import kept_model, shipped_models
 
     shipped = [model.name for model in shipped_models()]
     if name == "default" and not shipped:
         raise UnseenError("no model is shipped with this version: name a method, or a folder of `unseen pretrain`")
     if name == "default" or name in shipped or Path(name).is_dir():
         return kept_model(name, device)
-    raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder"))
+    raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder", "package.module:factory"))
+
+
+def made_by_factory(name: str) -> Method:
+    """What `package.module:factory` returns when it is called; modules in the current folder are found too."""
+    module_name, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        factory = getattr(import_module(module_name), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UnseenError(f"the method {name} cannot be made: {error}") from None
+    made: Method = factory()
+    missing = [part for part in ("answer", "estimate") if not callable(getattr(made, part, None))]
+    if missing:
+        raise UnseenError(f"the method {name} has no {missing[0]}: a method has `answer` and `estimate`")
+    return made
 
 
 @cache
@@ -242,9 +255,7 @@ def device_of(method: Method) -> str:
 
 
 def check_memory(method: Method, graph: KnowledgeGraph) -> None:
-    """Refuse a graph that is too large for the zero-shot model on this machine."""
-    from unseen.methods.zero_shot import ZeroShot, footprint
-
-    inner = getattr(method, "method", method)
-    if isinstance(inner, ZeroShot):
-        footprint.check_memory(graph, inner.architecture, inner.device)
+    """Refuse a graph that a method says is too large for it on this machine."""
+    check = getattr(getattr(method, "method", method), "check_memory", None)
+    if check is not None:
+        check(graph)

@@ -17,6 +17,10 @@ UnseenError                      anything the user can do something about: one l
 │   ├── DatabaseDamaged          a file of it is missing or was changed: which one, and how to go on
 │   ├── DiskFull                 there is no space to write
 │   └── EngineLost               the engine's process ended while it was at work: time, memory, nesting, crash
+├── TrainingError                a run that cannot start, go on or be opened
+│   ├── ConfigError              a setting that does not exist or does not fit
+│   ├── RunFolderError           a run folder that is missing, taken, damaged or of another method
+│   └── Diverged                 the loss is no longer a number
 ├── Stopped                      work that was told to end before it was done
 ├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
@@ -108,6 +112,33 @@ class DiskFull(DatabaseError):
 
     def __init__(self, path: str | Path) -> None:
         super().__init__("the disk is full; nothing was changed. Make room and try again", path=path)
+
+
+class TrainingError(UnseenError):
+    """A run that cannot start, go on or be opened."""
+
+
+class ConfigError(TrainingError):
+    """A setting that does not exist or does not fit."""
+
+
+class RunFolderError(TrainingError):
+    """A run folder that is missing, taken, damaged or of another method."""
+
+    def __init__(self, problem: str, *, path: str | Path) -> None:
+        self.problem, self.path = problem, Path(path)
+        super().__init__(f"{path}: {problem}")
+
+
+class Diverged(TrainingError):
+    """The loss is no longer a number; the batch that did it is saved."""
+
+    def __init__(self, step: int, saved: Path) -> None:
+        self.step, self.saved = step, saved
+        super().__init__(
+            f"the loss of step {step} is not a finite number; its batch is in {saved}, and the weights before it are "
+            "the last checkpoint. A smaller --learning-rate or a --clip-norm usually helps"
+        )
 
 
 class Stopped(UnseenError):

@@ -19,7 +19,7 @@ import json, sys
 from unseen.database import Database
 from unseen.database.engine.process_triples import ProcessTriples
 from unseen.server import run
-from unseen.server.settings import ConnectionLimits, Limits, ServerSettings
+from unseen.server.server_settings import ConnectionLimits, Limits, ServerSettings
 
 asked = json.loads(sys.argv[2])
 settings = ServerSettings(

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmark.small_dataset import inductive_dataset, transductive_dataset
 from tests.conftest import FAMILY
+from tests.datasets.small_dataset import inductive_dataset, transductive_dataset
 from tests.graph.test_rdf import FORMATS
 from tests.training.small_world import CASES, small_dataset
-from unseen.benchmark.published import export_dataset
+from unseen.datasets.published import export_dataset
 from unseen.graph import KnowledgeGraph
 from unseen.graph.files.writers import write_graph
 
@@ -104,7 +104,7 @@ def _given(folder: Path) -> None:
 
 
 def _model(folder: Path) -> None:
-    from unseen.training.models import shipped_folder
+    from unseen.models.model_folder import shipped_folder
 
     shutil.copytree(shipped_folder() / "default", folder / "model")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from unseen.database import Database
-from unseen.database.exact import query, update
+from unseen.database.exact_sparql import query, update
 from unseen.database.triples import Triples
 from unseen.errors import DatabaseError
 
@@ -100,7 +100,7 @@ def outcome(path: Path, expected: list[list[str]]) -> str:
 
 def test_a_damaged_block_with_names_of_graphs_is_a_database_error(original: Path) -> None:
     with Database(original) as database, pytest.MonkeyPatch.context() as patched:
-        patched.setattr("unseen.database.exact.user_graphs", _damaged)
+        patched.setattr("unseen.database.exact_sparql.user_graphs", _damaged)
         with pytest.raises(DatabaseError, match="damaged"):
             query(database, "SELECT ?g { GRAPH ?g { ?s ?p ?o } }")
 

@@ -10,13 +10,12 @@ import pytest
 import torch
 
 from tests.training.small_world import CASES, small_dataset
-from unseen.errors import EvaluationError, UnseenError
+from unseen.errors import ConfigError, EvaluationError, RunFolderError, UnseenError
 from unseen.evaluation.evaluator import evaluate
 from unseen.evaluation.results import Result
 from unseen.methods.edge_type import EdgeType
-from unseen.training.checkpoint import read_tensors, write_tensors
-from unseen.training.errors import ConfigError, RunFolderError
-from unseen.training.models import open_model
+from unseen.models.checkpoint import read_tensors, write_tensors
+from unseen.models.model_folder import open_model
 from unseen.training.session import train
 
 if TYPE_CHECKING:

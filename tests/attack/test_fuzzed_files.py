@@ -18,9 +18,10 @@ from tests.attack.fuzz_run import attack, ending_of, show, undamaged
 from tests.attack.mutations import ODD_TOML, changed_bytes
 from tests.attack.specimens import SPECIMENS
 from unseen.errors import UnseenError
+from unseen.methods.registry import TRAINED
+from unseen.methods.training_settings import from_mapping
+from unseen.models.settings_file import read_toml, write_toml
 from unseen.server.keys import read_keys
-from unseen.training.config import CONFIGS, from_mapping
-from unseen.training.settings_file import read_toml, write_toml
 
 ROUNDS = int(os.environ.get("UNSEEN_FUZZ_ROUNDS", "6"))
 CASES_THAT_FAILED = {
@@ -49,10 +50,10 @@ def test_a_damaged_file_is_read_or_is_one_error(examples: dict[str, Path], tmp_p
             assert ending.is_good, show(f"case {seed}, {done}", ending)
 
 
-@pytest.mark.parametrize("method", CONFIGS)
+@pytest.mark.parametrize("method", TRAINED)
 def test_damaged_settings_are_read_or_are_one_error(tmp_path: Path, method: str) -> None:
     chance, path = Random(method), tmp_path / "config.toml"
-    write_toml(CONFIGS[method](), path)
+    write_toml(TRAINED[method].settings(), path)
     whole = path.read_text()
     lines = whole.splitlines()
     settings = [number for number, line in enumerate(lines) if " = " in line]
@@ -63,7 +64,7 @@ def test_damaged_settings_are_read_or_are_one_error(tmp_path: Path, method: str)
         data = "\n".join(changed).encode() if chance.random() < 0.7 else changed_bytes(whole.encode(), chance)[1]
         path.write_bytes(data)
         with contextlib.suppress(UnseenError):
-            from_mapping(CONFIGS[method], read_toml(path), str(path))
+            from_mapping(TRAINED[method].settings, read_toml(path), str(path))
 
 
 def test_a_damaged_key_file_is_read_or_is_one_error(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from unseen.server.app import make_app
 from unseen.server.gate import Gate
 from unseen.server.keys import Keys
 from unseen.server.route_table import Route, RouteTable
-from unseen.server.settings import ServerSettings
+from unseen.server.server_settings import ServerSettings
 
 READ, WRITE = "read-key-0123456789", "write-key-0123456789"
 NON_ASCII_READ = "lese-schlüssel-0123456789"

@@ -23,7 +23,7 @@ import pytest
 
 from unseen.database import Database, ledger
 from unseen.database import journal as journals
-from unseen.database.exact import update
+from unseen.database.exact_sparql import update
 from unseen.database.triples import Triples
 
 STATES = int(os.environ.get("UNSEEN_POWER_CUTS", "60"))

@@ -10,9 +10,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tests.benchmark.small_dataset import assert_same, inductive_dataset
-from unseen.benchmark.dataset import Dataset
+from tests.datasets.small_dataset import assert_same, inductive_dataset
 from unseen.cli import dataset_commands
+from unseen.datasets.dataset import Dataset
 from unseen.errors import DatasetError, GraphError, UnknownMethod, UnseenError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import unseen
-from tests.benchmark.small_dataset import inductive_dataset
+from tests.datasets.small_dataset import inductive_dataset
 from unseen.api import device_of, open_method
 from unseen.cli.main import app
 from unseen.errors import DatasetError, UnseenError

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.split import inductive_split
 from unseen.cli.main import app
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.split import inductive_split
 from unseen.errors import DatasetError, QuerySyntaxError, UnknownMethod
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unseen.methods.calibration import Calibrated, Calibration, Curve
 from unseen.methods.edge_type import EdgeType
 from unseen.methods.exact import Exact
 from unseen.methods.known_facts import KnownFacts
 from unseen.methods.mined_rules import MinedRules
+from unseen.probability.calibration import Calibrated, Calibration, Curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,10 +59,11 @@ def gnn_qe(*, known_facts: bool = True) -> Answerer:
     """An untrained network with the same random weights each time."""
     import torch
 
-    from unseen.methods.gnn_qe import Answering, Architecture, GnnQe
+    from unseen.methods.fuzzy_gnn.neural_projector import Answering
+    from unseen.methods.gnn_qe.gnn_qe import GnnQe, GnnQeShape
 
     torch.manual_seed(0)
-    shape = Architecture(dim=4, num_layers=2, hidden_dim=4)
+    shape = GnnQeShape(dim=4, num_layers=2, hidden_dim=4)
     return GnnQe(RELATION_NAMES, shape, answering=Answering(known_facts)).eval()
 
 
@@ -70,11 +71,11 @@ def zero_shot(*, known_facts: bool = True, certain: bool = False, remembers: Seq
     """An untrained model with the same random weights each time; what it remembers of relations is random too."""
     import torch
 
-    from unseen.methods.gnn_qe import Answering
-    from unseen.methods.zero_shot import Architecture, ZeroShot
+    from unseen.methods.fuzzy_gnn.neural_projector import Answering
+    from unseen.methods.zero_shot.zero_shot import ZeroShot, ZeroShotShape
 
     torch.manual_seed(0)
-    shape = Architecture(dim=4, num_layers=2, relation_layers=2, hidden_dim=4)
+    shape = ZeroShotShape(dim=4, num_layers=2, relation_layers=2, hidden_dim=4)
     answering = Answering(known_facts, sharpens_alone=certain)
     method = ZeroShot(shape, answering=answering, remembers=remembers, memory_width=3)
     if method.relation_memory is not None:
@@ -92,11 +93,12 @@ def nodepiece_qe(layers: int = 0, known_facts: bool = True, anchors: bool = Fals
     """An untrained model with the same random weights each time."""
     import torch
 
-    from unseen.methods.nodepiece_qe import Architecture, NodePieceQe
+    from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
+    from unseen.methods.nodepiece_qe.token_shape import NodePieceShape
 
     torch.manual_seed(0)
     encoder = "concat" if layers or anchors else "random-projection"
-    shape = Architecture(dim=6, tokens=2, encoder=encoder, layers=layers, anchors_per_node=2 if anchors else 0)
+    shape = NodePieceShape(dim=6, tokens=2, encoder=encoder, layers=layers, anchors_per_node=2 if anchors else 0)
     names = ("entity 1/0", "entity 1/3", "entity 2/1") if anchors else ()
     return NodePieceQe(RELATION_NAMES, shape, anchor_names=names, known_facts=known_facts).eval()
 
@@ -122,11 +124,12 @@ def beta_e() -> Answerer:
     """An untrained model that knows half of the suite's entities."""
     import torch
 
-    from unseen.methods.beta_e import Architecture, BetaE
+    from unseen.methods.beta_e.beta_e import BetaE
+    from unseen.methods.beta_e.beta_shape import BetaShape
 
     torch.manual_seed(0)
     names = [f"entity 1/{number}" for number in range(6)]
-    return BetaE(RELATION_NAMES, names, Architecture(dim=6, hidden_dim=8)).eval()
+    return BetaE(RELATION_NAMES, names, BetaShape(dim=6, hidden_dim=8)).eval()
 
 
 def reloaded_beta_e(method: Answerer, folder: Path) -> Answerer:
@@ -142,7 +145,7 @@ def calibrated() -> Calibrated:
 
 def calibrated_by_query() -> Calibrated:
     """A method with made-up probabilities by membership, rank and known answers."""
-    from unseen.methods.query_calibration import QueryCalibration, Terms
+    from unseen.probability.query_calibration import QueryCalibration, Terms
 
     predicted = {"offset": {"one": -2.0, "log_known": 0.2, "largest": 0.1}, "membership": {"one": 0.5, "depth": 0.1}}
     ranks = {"rank": {"one": 0.3, "negation": -1.0}, "relative_rank": {"one": 0.2}}
@@ -152,7 +155,7 @@ def calibrated_by_query() -> Calibrated:
 
 def calibrated_cqd_beam() -> Calibrated:
     """A method that gives its scores in blocks, with made-up probabilities by query."""
-    from unseen.methods.calibration import calibrated as with_probabilities
+    from unseen.probability.calibration import calibrated as with_probabilities
 
     return with_probabilities(cqd_beam(), calibrated_by_query().calibration)
 

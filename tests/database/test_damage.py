@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import FAMILY
 from unseen.database import Database
-from unseen.database.exact import update
+from unseen.database.exact_sparql import update
 from unseen.database.repair import repair
 from unseen.errors import DatabaseDamaged, DatabaseError
 

@@ -15,7 +15,7 @@ import unseen
 from tests.conftest import FAMILY
 from unseen.database import Database, folder, ledger
 from unseen.database.dump import dump
-from unseen.database.exact import query, update
+from unseen.database.exact_sparql import query, update
 from unseen.errors import DatabaseError, DatabaseInUse, DiskFull, GraphError, QueryRefused, QuerySyntaxError
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

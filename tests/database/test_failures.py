@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import FAMILY
 from unseen.database import Database, ledger
-from unseen.database.exact import query, update
+from unseen.database.exact_sparql import query, update
 from unseen.database.journal import Change, Journal
 from unseen.database.triples import Triples
 from unseen.errors import DiskFull, EngineLost

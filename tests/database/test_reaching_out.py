@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from unseen.database import Database
-from unseen.database.exact import query, update
+from unseen.database.exact_sparql import query, update
 from unseen.errors import UnseenError
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import FAMILY
 from tests.database.update_grammar import Grammar
 from unseen.database import Database, graph_store
-from unseen.database.exact import update
+from unseen.database.exact_sparql import update
 from unseen.database.ledger import Ledger
 from unseen.errors import QueryRefused
 from unseen.graph.prefixes import key_of

@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 from tests.conftest import FAMILY
 from unseen.database import Database
-from unseen.database.exact import query, update
+from unseen.database.exact_sparql import query, update
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 

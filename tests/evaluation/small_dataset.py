@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.query_table import QueryTable, Ragged
-from unseen.benchmark.split import inductive_split
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.query_table import QueryTable, Ragged
+from unseen.datasets.split import inductive_split
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.shapes import SHAPES, Shape
 from unseen.logic.traverse import answers

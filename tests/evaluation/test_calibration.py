@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unseen.errors import EvaluationError
-from unseen.evaluation.calibration import Reliability, answer_count, checked_probabilities, spearman
+from unseen.evaluation.reliability import Reliability, answer_count, checked_probabilities, spearman
 
 
 def test_reliability_of_probabilities_that_come_true_as_often_as_they_say_has_no_error() -> None:

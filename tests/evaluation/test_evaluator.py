@@ -14,7 +14,7 @@ import torch
 from tests.evaluation.small_dataset import TYPES, small_dataset
 from unseen.errors import EvaluationError
 from unseen.evaluation.evaluator import Options, evaluate
-from unseen.evaluation.questions import sample
+from unseen.evaluation.query_sets import sample
 from unseen.logic.traverse import answers
 from unseen.methods.edge_type import EdgeType
 from unseen.methods.exact import Exact
@@ -22,7 +22,7 @@ from unseen.methods.exact import Exact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
 

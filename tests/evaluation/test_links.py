@@ -9,7 +9,7 @@ import pytest
 
 from tests.evaluation.small_dataset import small_dataset
 from tests.evaluation.test_evaluator import Noise, Oracle
-from unseen.benchmark.dataset import Dataset
+from unseen.datasets.dataset import Dataset
 from unseen.errors import EvaluationError
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.evaluation.links import hidden_triples, link_questions

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unseen.benchmark.query_table import Ragged
+from unseen.datasets.query_table import Ragged
 from unseen.errors import EvaluationError
 from unseen.evaluation.ranking import Ranks, filtered_ranks, mean_by_row, roc_auc
 

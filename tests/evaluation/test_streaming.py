@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.evaluation.small_dataset import small_dataset
 from tests.methods.cqd_beam.scorers import NamedVectors
-from unseen.benchmark.query_table import Ragged
+from unseen.datasets.query_table import Ragged
 from unseen.errors import EvaluationError
 from unseen.evaluation import evaluator
 from unseen.evaluation.evaluator import Options, evaluate

@@ -15,7 +15,8 @@ from experiments.estimates import EDGES
 from experiments.grid import METHODS, RATIOS
 from experiments.planning import Request
 from experiments.workspace import Workspace, read_settings
-from unseen.training.config import CONFIGS, from_mapping
+from unseen.methods.registry import TRAINED
+from unseen.methods.training_settings import from_mapping
 
 HOME = Path(__file__).parents[2] / "experiments"
 SCRIPT, SETTINGS = HOME / "grid_on_one_gpu.sh", HOME / "grid_on_one_gpu.toml"
@@ -172,7 +173,7 @@ def test_its_settings_are_settings_of_the_methods(tmp_path: Path) -> None:
     methods = Workspace(tmp_path, settings=read_settings(SETTINGS, METHODS)).methods
     for plan in methods.values():
         for ratio in plan.ratios if plan.trained_as else ():
-            assert from_mapping(CONFIGS[str(plan.trained_as)], plan.settings_at(ratio)).steps <= 30_000
+            assert from_mapping(TRAINED[str(plan.trained_as)].settings, plan.settings_at(ratio)).steps <= 30_000
     steps = [methods["gnn-qe"].settings_at(ratio)["steps"] for ratio in sorted(RATIOS)]
     assert steps == [8000, 8000, 2000, 2000, 2000, 2000, 1000, 800, 400]
 
@@ -185,4 +186,4 @@ def test_the_papers_settings_of_nodepiece_qe_are_settings_of_every_ratio(tmp_pat
     assert plain.settings_at(175)["steps"] == -(-2000 * EDGES[175][0] // 2 // 256)
     assert [gnn.settings_at(ratio)["layers"] for ratio in (106, 175, 550)] == [5, 3, 3]
     for ratio in RATIOS:
-        assert from_mapping(CONFIGS["nodepiece-qe"], gnn.settings_at(ratio)).steps > 0
+        assert from_mapping(TRAINED["nodepiece-qe"].settings, gnn.settings_at(ratio)).steps > 0

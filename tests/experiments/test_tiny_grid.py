@@ -28,9 +28,9 @@ from experiments.scheduler import run_tasks
 from experiments.workspace import Workspace
 from tests.cli.command import Command, command_in
 from tests.training.small_world import ROOT
-from unseen.benchmark.dataset import Dataset
+from unseen.datasets.dataset import Dataset
 from unseen.methods.edge_type import EdgeType
-from unseen.training.run_folder import RunFolder
+from unseen.models.run_folder import RunFolder
 
 RATIOS = (175,)
 MODELS = {"without-fb": "nowhere"}
@@ -45,7 +45,7 @@ sys.modules.update(dict.fromkeys([*names.split(), "matplotlib"]))
 from tests.training.pretraining.small_graphs import SETTINGS, small_graphs
 from experiments.command import app
 from unseen.cli.main import run
-from unseen.training.pretraining.session import pretrain
+from unseen.training.pretraining.pretraining_session import pretrain
 
 pretrain(small_graphs(), "general", SETTINGS | {"steps": 2, "validate_every": 0})
 sys.argv = ["experiments", "-o", "grid", "--preset", "tiny", "--device", "cpu", "--ratios", "175"]
@@ -320,7 +320,7 @@ def test_data_that_is_not_there_is_the_reason_of_its_cells(tmp_path: Path, comma
 
 
 def test_published_files_and_dataset_folders_are_both_taken(whole: Workspace, tmp_path: Path) -> None:
-    from unseen.benchmark.published import export_dataset
+    from unseen.datasets.published import export_dataset
 
     dataset = Dataset.open(whole.folder.dataset(175))
     (tmp_path / "data").mkdir()

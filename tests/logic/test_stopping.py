@@ -13,10 +13,11 @@ from unseen.api import ask_all, parse, prepare
 from unseen.errors import QueryRefused, Stopped
 from unseen.logic.algebra import MAX_SIZE, Anchor, Not, Or, Project, Query
 from unseen.logic.execute import execute
+from unseen.logic.method import Method
 from unseen.logic.stopping import check_stop, checked_by, stop_when
 from unseen.logic.traverse import Traversal
 from unseen.methods.edge_type import EdgeType
-from unseen.methods.zero_shot.method import Architecture, ZeroShot
+from unseen.methods.zero_shot.zero_shot import ZeroShot, ZeroShotShape
 
 TWO_HOPS = "?x : exists v . borders(France, v) & speaks(v, x)"
 
@@ -61,11 +62,11 @@ def test_execution_stops_between_levels() -> None:
 
 def _network() -> ZeroShot:
     torch.manual_seed(0)
-    return ZeroShot(Architecture(dim=8, num_layers=3, relation_layers=2, hidden_dim=8)).eval()
+    return ZeroShot(ZeroShotShape(dim=8, num_layers=3, relation_layers=2, hidden_dim=8)).eval()
 
 
 @pytest.mark.parametrize("method", [EdgeType, _network], ids=["edge-type", "zero-shot"])
-def test_a_method_stops_at_whichever_check_it_is_told_to(method: Callable[[], unseen.api.Method]) -> None:
+def test_a_method_stops_at_whichever_check_it_is_told_to(method: Callable[[], Method]) -> None:
     graph, opened = unseen.load("countries"), method()
     question = prepare(graph, TWO_HOPS, explain=True)
     ask_all(graph, [question], opened, "method")  # what is read of relations is kept

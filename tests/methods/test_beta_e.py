@@ -11,10 +11,11 @@ from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers
-from unseen.methods.beta_e import Architecture, BetaE, Objective
+from unseen.methods.beta_e.beta_e import BetaE
+from unseen.methods.beta_e.beta_shape import BetaObjective, BetaShape
 from unseen.methods.beta_e.embedding import branches_of
 from unseen.methods.beta_e.named_vectors import named_vectors
-from unseen.methods.beta_e.questions import AnsweredQueries
+from unseen.methods.beta_e.training_questions import AnsweredQueries
 
 RELATIONS = ("r0", "r1")
 ENTITIES = tuple(f"e{number}" for number in range(10))
@@ -22,7 +23,7 @@ ENTITIES = tuple(f"e{number}" for number in range(10))
 
 def model(dim: int = 5, entities: tuple[str, ...] = ENTITIES, **objective: object) -> BetaE:
     torch.manual_seed(0)
-    return BetaE(RELATIONS, entities, Architecture(dim, hidden_dim=7), Objective(**objective))
+    return BetaE(RELATIONS, entities, BetaShape(dim, hidden_dim=7), BetaObjective(**objective))
 
 
 def graph_of(edges: list[tuple[int, int, int]], entities: tuple[str, ...] = ENTITIES) -> KnowledgeGraph:
@@ -209,7 +210,7 @@ def test_it_learns_what_the_training_graph_says() -> None:
     names = tuple(f"e{number}" for number in range(40))
     ring = graph_of([(n, 0, (n + 1) % 40) for n in range(40)] + [(n, 1, (n + 3) % 40) for n in range(40)], names)
     torch.manual_seed(0)
-    method = BetaE(RELATIONS, names, Architecture(16, hidden_dim=64, margin=8.0), Objective(negatives=16))
+    method = BetaE(RELATIONS, names, BetaShape(16, hidden_dim=64, margin=8.0), BetaObjective(negatives=16))
     rows = {
         "1p": [[n, r] for n in range(40) for r in range(4)],
         "2p": [[n, r, s] for n in range(40) for r in (0, 2) for s in (0, 2)],

@@ -11,8 +11,10 @@ import torch
 
 from unseen.errors import EvaluationError
 from unseen.logic.algebra import Anchor, And, Not, Or, Project
+from unseen.logic.query_groups import group_of
 from unseen.logic.shapes import SHAPES
-from unseen.methods.calibration import (
+from unseen.methods.exact import Exact
+from unseen.probability.calibration import (
     Calibrated,
     Calibration,
     Curve,
@@ -21,8 +23,6 @@ from unseen.methods.calibration import (
     isotonic,
     temperature,
 )
-from unseen.methods.exact import Exact
-from unseen.methods.query_groups import group_of
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
@@ -120,8 +120,8 @@ def test_answers_are_calibrated_and_inner_sets_are_not(family: KnowledgeGraph) -
 def test_scores_in_blocks_are_passed_on_where_there_are_any(family: KnowledgeGraph) -> None:
     from tests.methods.cqd_beam.scorers import NamedVectors
     from unseen.logic.protocols import BlockwiseAnswerer
-    from unseen.methods.calibration import calibrated
     from unseen.methods.cqd_beam import CqdBeam
+    from unseen.probability.calibration import calibrated
 
     calibration, query = Calibration({"p1": Curve("temperature", (-24.0, 24.0), (0.0, 1.0))}), Project(0, Anchor(0))
     assert not isinstance(calibrated(Exact(), calibration), BlockwiseAnswerer)

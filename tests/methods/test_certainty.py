@@ -8,8 +8,8 @@ import torch
 
 from tests.methods.test_gnn_qe import model, random_graph
 from unseen.logic.algebra import Anchor, And, Or, Project
-from unseen.methods.gnn_qe import Answering
-from unseen.methods.gnn_qe.certainty import with_certain
+from unseen.methods.fuzzy_gnn.certainty import with_certain
+from unseen.methods.fuzzy_gnn.neural_projector import Answering
 
 
 def test_distinct_certain_memberships_stay_distinct_and_in_their_order() -> None:
@@ -25,7 +25,7 @@ def test_certain_answers_of_queries_stay_in_the_order_that_the_network_gives() -
     one = Project(0, Anchor(9))
     raw = method.answer(graph, [one])[0]
     method.answering = Answering(known_facts=False, sharpens_alone=True)
-    with patch("unseen.methods.gnn_qe.neural_projector.certain_level", lambda *_: 0.0):
+    with patch("unseen.methods.fuzzy_gnn.neural_projector.certain_level", lambda *_: 0.0):
         found = method.answer(graph, [one, And((one, one)), Or((one, Anchor(3)))])
     nodes = method.compact(graph).entity_of_node
     for row in found[:2, nodes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unseen.methods.logistic import fit_logistic, sigmoid
+from unseen.probability.logistic import fit_logistic, sigmoid
 
 
 def rows(count: int = 20_000) -> np.ndarray:

@@ -14,16 +14,17 @@ from unseen.errors import GraphError, QueryRefused
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, Project
 from unseen.logic.protocols import LinkScorer, LinkScores
-from unseen.methods.nodepiece_qe import Architecture, NodePieceQe, Objective
 from unseen.methods.nodepiece_qe.link_loss import are_true, link_losses
+from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
+from unseen.methods.nodepiece_qe.token_shape import LinkObjective, NodePieceShape
 
 RELATIONS, ENTITIES = ("r0", "r1", "r2"), 40
 ANCHORS = tuple(f"e{number}" for number in range(0, 30, 3))
 SHAPES = {
-    "tokens": Architecture(dim=8, tokens=3),
-    "anchors": Architecture(dim=8, tokens=3, encoder="concat", anchors_per_node=2),
-    "gnn": Architecture(dim=8, tokens=3, encoder="concat", layers=2),
-    "rotate gnn": Architecture(dim=8, tokens=3, encoder="concat", layers=1, scorer="rotate", aggregate="mean"),
+    "tokens": NodePieceShape(dim=8, tokens=3),
+    "anchors": NodePieceShape(dim=8, tokens=3, encoder="concat", anchors_per_node=2),
+    "gnn": NodePieceShape(dim=8, tokens=3, encoder="concat", layers=2),
+    "rotate gnn": NodePieceShape(dim=8, tokens=3, encoder="concat", layers=1, scorer="rotate", aggregate="mean"),
 }
 
 
@@ -166,10 +167,14 @@ def test_every_other_row_is_read_backwards_and_true_tails_are_marked() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
     "objective",
-    [Objective(negatives=0), Objective(negatives=6), Objective(negatives=6, share_negatives=True, loss="softmax")],
+    [
+        LinkObjective(negatives=0),
+        LinkObjective(negatives=6),
+        LinkObjective(negatives=6, share_negatives=True, loss="softmax"),
+    ],
     ids=["all", "own", "shared"],
 )
-def test_gradients_flow_and_shares_are_the_batch(shape: str, objective: Objective) -> None:
+def test_gradients_flow_and_shares_are_the_batch(shape: str, objective: LinkObjective) -> None:
     method = model(shape, objective=objective)
     training, numbers = method.training_graph(graph()), np.arange(10)
     whole = method.losses(method.prepare(training, numbers), generator())
@@ -183,10 +188,10 @@ def test_gradients_flow_and_shares_are_the_batch(shape: str, objective: Objectiv
 
 
 def test_all_negatives_are_the_limit_of_many_drawn_ones() -> None:
-    method = model(objective=Objective(negatives=0, temperature=0.7))
+    method = model(objective=LinkObjective(negatives=0, temperature=0.7))
     training, numbers = method.training_graph(graph()), np.arange(8)
     exact = method.losses(method.prepare(training, numbers), generator())
-    method.objective = Objective(negatives=20_000, temperature=0.7)
+    method.objective = LinkObjective(negatives=20_000, temperature=0.7)
     drawn = method.losses(method.prepare(training, numbers), generator())
     assert torch.allclose(exact, drawn, atol=0.01)
 
@@ -205,7 +210,7 @@ def test_the_loss_is_its_equation() -> None:
 
 @pytest.mark.parametrize("shape", ["tokens", "anchors", "gnn"])
 def test_hidden_targets_leave_the_tokens_of_a_graph_without_them(shape: str) -> None:
-    method, world = model(shape, objective=Objective(hidden_targets=1.0)), graph(edges=50)
+    method, world = model(shape, objective=LinkObjective(hidden_targets=1.0)), graph(edges=50)
     training = method.training_graph(world)
     batch = method.prepare(training, np.array([0, 4, 4, 9]))
     tokens, masks = method._visible(batch, generator())
@@ -223,7 +228,7 @@ def test_hidden_targets_leave_the_tokens_of_a_graph_without_them(shape: str) -> 
 
 
 def test_token_dropout_leaves_a_share_of_the_tokens() -> None:
-    method, world = model(objective=Objective(token_dropout=0.5)), graph()
+    method, world = model(objective=LinkObjective(token_dropout=0.5)), graph()
     training = method.training_graph(world)
     tokens, _ = method._visible(method.prepare(training, np.array([0])), generator())
     filled, kept = (int((each != method.tokeniser.padding).sum()) for each in (training.tokens, tokens))
@@ -232,7 +237,7 @@ def test_token_dropout_leaves_a_share_of_the_tokens() -> None:
 
 
 def test_an_end_that_is_an_anchor_of_the_other_is_hidden_with_their_only_edge() -> None:
-    method = model("anchors", objective=Objective(hidden_targets=1.0))
+    method = model("anchors", objective=LinkObjective(hidden_targets=1.0))
     names = [("e0", "r0", "e1"), ("e3", "r0", "e4"), ("e3", "r1", "e4"), ("e6", "r0", "e6"), ("e7", "r2", "e8")]
     world = graph(edges=0).extended_with(names)
     training = method.training_graph(world)
@@ -252,7 +257,7 @@ def test_a_graph_without_a_known_edge_cannot_be_learned() -> None:
 
 
 def test_it_learns_links() -> None:
-    method, world = model("gnn", objective=Objective(negatives=0, loss="softmax")), graph()
+    method, world = model("gnn", objective=LinkObjective(negatives=0, loss="softmax")), graph()
     training, optimizer = method.training_graph(world), torch.optim.Adam(method.parameters(), 0.01)
     values = []
     for step in range(60):

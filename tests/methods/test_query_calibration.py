@@ -15,10 +15,10 @@ from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.execute import Execution
 from unseen.logic.fuzzy import PRODUCT
 from unseen.logic.traverse import Traversal
-from unseen.methods.calibration import Calibrated, Calibration, Curve, read_calibration
-from unseen.methods.query_calibration import QueryCalibration, Terms, answer_masks, ceiling_of
-from unseen.methods.query_calibration_fit import fit_query_calibration, judged
-from unseen.methods.query_samples import QuerySample
+from unseen.probability.calibration import Calibrated, Calibration, Curve, read_calibration
+from unseen.probability.query_calibration import QueryCalibration, Terms, answer_masks, ceiling_of
+from unseen.probability.query_calibration_fit import fit_query_calibration, judged
+from unseen.probability.query_samples import QuerySample
 
 ONE = Project(0, Anchor(0))
 OTHER = Project(2, Anchor(0))

@@ -8,11 +8,11 @@ import torch
 
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, Project, Query
-from unseen.methods.gnn_qe import Answering
-from unseen.methods.zero_shot import Architecture, ZeroShot
+from unseen.methods.fuzzy_gnn.neural_projector import Answering
 from unseen.methods.zero_shot.relation_memory import RelationMemory
+from unseen.methods.zero_shot.zero_shot import ZeroShot, ZeroShotShape
 
-SHAPE = Architecture(dim=8, num_layers=2, relation_layers=2, hidden_dim=8)
+SHAPE = ZeroShotShape(dim=8, num_layers=2, relation_layers=2, hidden_dim=8)
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_what_is_remembered_belongs_to_a_name_and_is_seen_at_once(graph: Knowled
     assert not torch.allclose(method.answer(renamed, [Project(6, Anchor(3))])[0], after[4])
 
 
-def test_a_relation_that_was_not_there_is_read_as_before(graph: KnowledgeGraph) -> None:
+def test_a_relation_that_was_not_there_is_read_from_mapping(graph: KnowledgeGraph) -> None:
     method = model(names(graph, 0, 1, 2, 3))
     with torch.no_grad():
         for table in memory_of(method).parameters():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from unseen.methods.soft_rank import CELLS, LARGEST, grid, others_above, spread
+from unseen.probability.soft_rank import CELLS, LARGEST, grid, others_above, spread
 
 CELL = 2 * LARGEST / CELLS
 

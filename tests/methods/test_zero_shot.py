@@ -10,13 +10,13 @@ from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, Project
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers as traversed
-from unseen.methods.gnn_qe import Answering
-from unseen.methods.gnn_qe.captured import Input
-from unseen.methods.gnn_qe.training_batch import ReadyPlan
-from unseen.methods.gnn_qe.training_pass import execute_plan
-from unseen.methods.zero_shot import Architecture, ZeroShot
+from unseen.methods.fuzzy_gnn.captured import Input
+from unseen.methods.fuzzy_gnn.neural_projector import Answering
+from unseen.methods.fuzzy_gnn.training_batch import ReadyPlan
+from unseen.methods.fuzzy_gnn.training_pass import execute_plan
+from unseen.methods.zero_shot.zero_shot import ZeroShot, ZeroShotShape
 
-SHAPE = Architecture(dim=8, num_layers=2, relation_layers=2, hidden_dim=8)
+SHAPE = ZeroShotShape(dim=8, num_layers=2, relation_layers=2, hidden_dim=8)
 
 
 def model(memory: int | None = None, **answering: bool) -> ZeroShot:

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from unseen.database import Database
 from unseen.database.engine.process_triples import ProcessTriples
 from unseen.server.run import make_server
-from unseen.server.settings import ServerSettings
+from unseen.server.server_settings import ServerSettings
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Content-Type": "application/json"}

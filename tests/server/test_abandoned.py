@@ -24,7 +24,7 @@ from unseen.server.admission import Bounds, Cost
 from unseen.server.batching import Batcher
 from unseen.server.callers import Caller
 from unseen.server.problems import Problem
-from unseen.server.settings import Limits, ServerSettings
+from unseen.server.server_settings import Limits, ServerSettings
 
 QUESTION = "?x : likes(x, Go)"
 LONG = 20.0

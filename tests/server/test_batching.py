@@ -19,8 +19,8 @@ from unseen.server.admission import Bounds
 from unseen.server.batching import Batcher
 from unseen.server.predicting import Asked, Predictor
 from unseen.server.problems import Problem
+from unseen.server.server_settings import Limits, ServerSettings
 from unseen.server.service import Service
-from unseen.server.settings import Limits, ServerSettings
 from unseen.server.workers import Workers
 
 QUESTIONS = ["?x : likes(x, Go)", "?x : parent(Ada, x)", "?x : lkes(x, Go)", "?x : parent(x, Dora)", "?x : likes(x"]
@@ -167,7 +167,7 @@ def test_many_questions_together_get_the_answers_that_each_gets_alone(tmp_path: 
 def test_a_server_predicts_with_what_the_library_takes_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ServerSettings().model == api.default_method()
     monkeypatch.setattr(api, "_ships_models", lambda: True)
-    monkeypatch.setattr("unseen.training.models.default_model", lambda: "default")
+    monkeypatch.setattr("unseen.models.model_folder.default_model", lambda: "default")
     assert ServerSettings().model == "default"
     assert ServerSettings(model="edge-type").model == "edge-type"
 

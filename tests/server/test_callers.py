@@ -14,7 +14,7 @@ from unseen.server.gate import Gate
 from unseen.server.keys import Keys
 from unseen.server.metrics import Metrics
 from unseen.server.route_table import Route, RouteTable
-from unseen.server.settings import ServerSettings
+from unseen.server.server_settings import ServerSettings
 
 FIRST, SECOND = "lese-schlüssel-0123456789", "other-key-0123456789"
 

@@ -10,7 +10,7 @@ import pytest
 import unseen
 from tests.conftest import FAMILY
 from tests.server.running import JSON, Running, running
-from unseen.server.settings import ServerSettings
+from unseen.server.server_settings import ServerSettings
 
 GRANDCHILDREN = "?u : exists child . parent(Ada, child) & parent(child, u)"
 

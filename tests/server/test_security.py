@@ -15,7 +15,7 @@ from tests.server.running import FORM, JSON, Running, running, wait_until
 from unseen.errors import DatabaseError, DatabaseInUse, DatasetError, DiskFull, GraphError, UnseenError
 from unseen.server.keys import Keys, read_keys
 from unseen.server.problems import described
-from unseen.server.settings import ServerSettings, is_loopback
+from unseen.server.server_settings import ServerSettings, is_loopback
 
 READ, WRITE = "read-key-0123456789", "write-key-0123456789"
 QUERY = "/query?query=ASK%7B%7D"

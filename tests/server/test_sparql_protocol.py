@@ -165,7 +165,7 @@ def test_an_update_counts_in_exact_and_predicted_answers_at_once(server: Running
 
 def test_a_result_that_is_too_large_leaves_no_file_behind(tmp_path) -> None:
     from tests.server.running import running
-    from unseen.server.settings import Limits, ServerSettings
+    from unseen.server.server_settings import Limits, ServerSettings
 
     triples = [(f"a{i}", "r", f"b{i}") for i in range(2000)]
     limits = Limits(result_bytes=100_000)  # more than is held in memory
@@ -176,7 +176,7 @@ def test_a_result_that_is_too_large_leaves_no_file_behind(tmp_path) -> None:
 
 def test_results_that_are_too_large_or_slow_are_stopped(tmp_path) -> None:
     from tests.server.running import running
-    from unseen.server.settings import Limits, ServerSettings
+    from unseen.server.server_settings import Limits, ServerSettings
 
     limits = Limits(result_bytes=2000, seconds=0.5)
     triples = [(f"a{i}", "r", f"b{i}") for i in range(300)]

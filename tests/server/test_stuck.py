@@ -19,7 +19,7 @@ from tests.server.running import Running, running, wait_until
 from unseen.database import Database
 from unseen.database.engine.limits import EngineLimits
 from unseen.server.problems import Problem
-from unseen.server.settings import Limits, ServerSettings
+from unseen.server.server_settings import Limits, ServerSettings
 from unseen.server.spool import CHUNK
 from unseen.server.workers import Workers
 
@@ -112,7 +112,7 @@ import sys
 from unseen.database import Database
 from unseen.database.engine.process_triples import ProcessTriples
 from unseen.server import run
-from unseen.server.settings import Limits, ServerSettings
+from unseen.server.server_settings import Limits, ServerSettings
 
 def ready(port):
     print(port, flush=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.query_table import QueryTable, Ragged
-from unseen.benchmark.split import InductiveSplit
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.query_table import QueryTable, Ragged
+from unseen.datasets.split import InductiveSplit
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import answers

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
+from unseen.models.checkpoint import Progress, load_checkpoint, save_checkpoint
 from unseen.training.averaging import WeightAverage
-from unseen.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 
 if TYPE_CHECKING:
     from pathlib import Path

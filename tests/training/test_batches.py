@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from tests.training.small_world import TYPES, small_dataset
+from unseen.errors import ConfigError
 from unseen.logic.shapes import shape_of
 from unseen.training.batches import Batches, seed_of
-from unseen.training.errors import ConfigError
 
 TABLES = small_dataset().tables["train"]
 

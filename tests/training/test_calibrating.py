@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from experiments.tiny import tiny_dataset
-from unseen.benchmark.dataset import Dataset
+from unseen.datasets.dataset import Dataset
+from unseen.errors import TrainingError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Or, Query
 from unseen.logic.traverse import answers
 from unseen.training.calibrating import fit_calibration
-from unseen.training.errors import TrainingError
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from unseen.training.config import (
-    GnnQeConfig,
-    ZeroShotConfig,
-    from_mapping,
-    parsed_weights,
-    resumed,
-)
-from unseen.training.errors import ConfigError
+from unseen.errors import ConfigError
+from unseen.methods.gnn_qe.gnn_qe_settings import GnnQeConfig
+from unseen.methods.training_settings import from_mapping, parsed_weights, resumed
+from unseen.methods.zero_shot.zero_shot_settings import ZeroShotConfig
+from unseen.models.settings_file import read_toml, write_toml
 from unseen.training.schedule import learning_rate
-from unseen.training.settings_file import read_toml, write_toml
 
 if TYPE_CHECKING:
     from pathlib import Path

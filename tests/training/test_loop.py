@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from tests.training.small_world import CASES, ROOT, TINY, small_dataset, training_command
-from unseen.methods.gnn_qe import GnnQe
-from unseen.methods.nodepiece_qe import NodePieceQe
-from unseen.training.checkpoint import read_json, read_tensors
-from unseen.training.errors import ConfigError, Diverged, RunFolderError
-from unseen.training.run_folder import RunFolder
+from unseen.errors import ConfigError, Diverged, RunFolderError
+from unseen.methods.gnn_qe.gnn_qe import GnnQe
+from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
+from unseen.models.checkpoint import read_json, read_tensors
+from unseen.models.run_folder import RunFolder
 from unseen.training.session import train
 
 if TYPE_CHECKING:

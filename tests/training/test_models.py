@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,17 +17,18 @@ from tests.training.pretraining.small_graphs import SETTINGS, small_graphs
 from tests.training.small_world import TINY, small_dataset
 from unseen import api
 from unseen.cli.main import app
-from unseen.errors import TooLarge, UnknownMethod, UnseenError
+from unseen.errors import ConfigError, RunFolderError, TooLarge, UnknownMethod, UnseenError
 from unseen.graph import KnowledgeGraph, Vocabulary, control_groups
-from unseen.methods.calibration import Calibrated, Calibration
-from unseen.methods.zero_shot import Architecture, ZeroShot, footprint
-from unseen.training import models, session
-from unseen.training.checkpoint import read_json, read_tensors, save_weights, write_json
-from unseen.training.config import PretrainingConfig
-from unseen.training.errors import ConfigError, RunFolderError
-from unseen.training.models import default_model, export_model, open_model, shipped_models, weights_and_settings
-from unseen.training.pretraining.session import pretrain
-from unseen.training.run_folder import RunFolder
+from unseen.methods.zero_shot import footprint
+from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
+from unseen.methods.zero_shot.zero_shot import ZeroShot, ZeroShotShape
+from unseen.models import model_folder
+from unseen.models.checkpoint import read_json, read_tensors, save_weights
+from unseen.models.model_folder import default_model, export_model, open_model, shipped_models, weights_and_settings
+from unseen.models.run_folder import RunFolder
+from unseen.probability.calibration import Calibrated, Calibration
+from unseen.training import session
+from unseen.training.pretraining.pretraining_session import pretrain
 from unseen.training.session import train
 
 DATASET = small_dataset()
@@ -49,7 +49,7 @@ def shipped(run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     folder = tmp_path / "models"
     for name in ("another", "default"):
         export_model(run, folder / name, licence="CC0-1.0")
-    monkeypatch.setattr(models, "shipped_folder", lambda: folder)
+    monkeypatch.setattr(model_folder, "shipped_folder", lambda: folder)
     monkeypatch.setattr(api, "_ships_models", lambda: True)
     return folder
 
@@ -85,7 +85,7 @@ class TestModelFolder:
     def test_large_weights_are_written_in_half_precision(
         self, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(models, "MOST_BYTES", 100)
+        monkeypatch.setattr(model_folder, "MOST_BYTES", 100)
         model = export_model(run, tmp_path / "model", licence="CC0-1.0")
         assert model.card["dtype"] == "float16"
         assert {tensor.dtype for tensor in read_tensors(model.path / "weights.safetensors").values()} == {torch.float16}
@@ -111,7 +111,7 @@ class TestDefault:
         monkeypatch.setattr(api, "_ships_models", lambda: False)
         assert api.default_method() == "edge-type"
         assert unseen.ask(family, "?x : likes(x, Chess)").method == "edge-type"
-        monkeypatch.setattr(models, "shipped_folder", lambda: Path("nowhere"))
+        monkeypatch.setattr(model_folder, "shipped_folder", lambda: Path("nowhere"))
         with pytest.raises(UnseenError, match="no model is shipped"):
             unseen.ask(family, "?x : likes(x, Chess)", method="default")
 
@@ -136,7 +136,7 @@ class TestDefault:
         assert unseen.ask(family, "?x : likes(x, Chess)", method="edge-type").method == "edge-type"
 
     def test_memory_is_known_on_this_machine(self, family: Any) -> None:
-        assert footprint.bytes_needed(family, Architecture()) > 0
+        assert footprint.bytes_needed(family, ZeroShotShape()) > 0
         assert footprint.bytes_free() is None or footprint.bytes_free() > 0
 
     def test_a_container_may_have_less_memory_than_the_machine(
@@ -161,7 +161,7 @@ def test_three_million_triples_take_gigabytes(monkeypatch: pytest.MonkeyPatch) -
     graph = KnowledgeGraph(*columns, Vocabulary.numbered(1_000_000, 1000))
     monkeypatch.setattr(footprint, "bytes_free", lambda _device: 1 << 31)
     with pytest.raises(TooLarge, match=r"about 3\.\d GiB for a graph of 3,000,000 triples, and 2\.0 GiB are free; use"):
-        footprint.check_memory(graph, Architecture())
+        footprint.check_memory(graph, ZeroShotShape())
 
 
 class TestCommands:
@@ -223,7 +223,7 @@ class TestFineTuning:
 
     def test_a_model_of_named_relations_is_no_start(self, tmp_path: Path) -> None:
         train("gnn-qe", DATASET, tmp_path / "gnn", TINY)
-        with pytest.raises(RunFolderError, match="not a zero-shot model"):
+        with pytest.raises(RunFolderError, match="not a model for any graph"):
             train("zero-shot", DATASET, tmp_path / "run", TUNING, start=tmp_path / "gnn")
 
     def test_what_it_remembers_of_relations_is_no_model_for_any_graph(self, run: RunFolder, tmp_path: Path) -> None:
@@ -242,28 +242,24 @@ class TestFineTuning:
         train("zero-shot", DATASET, tmp_path / "again", TUNING | {"learning_rate": 1e-12}, start=tuned.path)
         began = read_tensors(RunFolder.open(tmp_path / "again").start_path)
         best = read_tensors(tuned.weights_path())
-        assert any(name.startswith(models.MEMORY) for name in best)
+        assert any(name.startswith(model_folder.MEMORY) for name in best)
         assert all(torch.equal(began[name], best[name]) for name in best)
-        others = models.remembering(tuned.path, ["nobody", *tuned.relation_names[1:]], began | _zeros(began))
-        own = others[models.MEMORY + "own"]
+        others = model_folder.remembering(tuned.path, ["nobody", *tuned.relation_names[1:]], began | _zeros(began))
+        own = others[model_folder.MEMORY + "own"]
         assert not own[:2].any()
-        assert torch.equal(own[2:], best[models.MEMORY + "own"][2:])
+        assert torch.equal(own[2:], best[model_folder.MEMORY + "own"][2:])
 
-    def test_a_run_from_before_pairs_were_remembered_goes_on_and_can_be_begun_with(
-        self, run: RunFolder, tmp_path: Path
-    ) -> None:
+    def test_a_run_that_remembers_no_pairs_goes_on_and_can_be_begun_with(self, run: RunFolder, tmp_path: Path) -> None:
         train("zero-shot", DATASET, tmp_path / "old", TUNING | {"memory_width": 0}, start=run.path)
-        config = tmp_path / "old" / "config.toml"
-        config.write_text(re.sub(r"memory_width = 0\n", "", config.read_text()))
         old = RunFolder.open(tmp_path / "old")
         assert old.config.memory_width == 0
-        assert models.MEMORY + "maps" not in read_tensors(old.weights_path())
+        assert model_folder.MEMORY + "maps" not in read_tensors(old.weights_path())
         steps = {"steps": TUNING["steps"] + 1}
         assert train("zero-shot", DATASET, old.path, steps, resume=True).progress.step == steps["steps"]
         train("zero-shot", DATASET, tmp_path / "new", TUNING | {"memory_width": 4}, start=old.path)
         began, best = read_tensors(RunFolder.open(tmp_path / "new").start_path), read_tensors(old.weights_path())
-        assert torch.equal(began[models.MEMORY + "own"], best[models.MEMORY + "own"])
-        assert not began[models.MEMORY + "maps"].any()
+        assert torch.equal(began[model_folder.MEMORY + "own"], best[model_folder.MEMORY + "own"])
+        assert not began[model_folder.MEMORY + "maps"].any()
 
     def test_probabilities_are_fitted_without_dropout(
         self, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -313,18 +309,10 @@ class TestFineTuning:
 
 def test_weights_of_the_published_shape_fit_into_a_model(run: RunFolder, tmp_path: Path) -> None:
     save_weights(tmp_path / "weights.safetensors", ZeroShot())
-    small = models._small(read_tensors(tmp_path / "weights.safetensors"))
-    assert sum(tensor.numel() * tensor.element_size() for tensor in small.values()) <= models.MOST_BYTES
+    small = model_folder._small(read_tensors(tmp_path / "weights.safetensors"))
+    assert sum(tensor.numel() * tensor.element_size() for tensor in small.values()) <= model_folder.MOST_BYTES
     assert np.isfinite(sum(float(tensor.float().sum()) for tensor in small.values()))
 
 
-def test_a_card_that_is_older_than_a_setting_has_what_was_so_before(run: RunFolder, tmp_path: Path) -> None:
-    folder = export_model(run, tmp_path / "model", licence="none")
-    card = read_json(folder.path / "card.json")
-    card["settings"] = {name: card["settings"][name] for name in models.SHAPE}
-    write_json(folder.path / "card.json", card)
-    assert (folder.config.inner_facts, folder.config.known_weight) == (False, 1.0)
-
-
 def _zeros(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {name: torch.zeros_like(value) for name, value in weights.items() if name.startswith(models.MEMORY)}
+    return {name: torch.zeros_like(value) for name, value in weights.items() if name.startswith(model_folder.MEMORY)}

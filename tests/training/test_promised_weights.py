@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from tests.training.small_world import CASES
-from unseen.training import promised_weights
-from unseen.training.checkpoint import save_weights
-from unseen.training.config import CONFIGS, from_mapping
-from unseen.training.errors import ConfigError, RunFolderError
-from unseen.training.models import ModelFolder, open_model, shipped_folder
-from unseen.training.promised_weights import check_promises, most_numbers, read_shapes
-from unseen.training.trainable import make_method
+from unseen.errors import ConfigError, RunFolderError
+from unseen.methods.registry import TRAINED, make_method
+from unseen.methods.training_settings import from_mapping
+from unseen.models import promised_weights
+from unseen.models.checkpoint import save_weights
+from unseen.models.model_folder import ModelFolder, open_model, shipped_folder
+from unseen.models.promised_weights import check_promises, most_numbers, read_shapes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +52,7 @@ def with_settings(model: Path, **settings: Any) -> Path:
 def test_a_card_that_promises_too_much_is_refused(
     model: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], complaint: str
 ) -> None:
-    monkeypatch.setattr("unseen.training.trainable.make_method", lambda *_, **__: pytest.fail("the network was made"))
+    monkeypatch.setattr("unseen.models.model_folder.make_method", lambda *_, **__: pytest.fail("the network was made"))
     with pytest.raises(
         RunFolderError, match=complaint.replace("79", str(len(read_shapes(model / "weights.safetensors"))))
     ):
@@ -76,7 +76,7 @@ def test_a_seed_beyond_what_torch_takes_is_an_error(model: Path) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_every_method_fits_its_own_weights_and_has_fewer_numbers_than_said(tmp_path: Path, case: str) -> None:
     method, settings = CASES[case]
-    config = from_mapping(CONFIGS[method], settings)
+    config = from_mapping(TRAINED[method].settings, settings)
     made = make_method(config, ("a", "b"), NAMES)
     save_weights(tmp_path / "weights.safetensors", made)
     numbers = sum(tensor.numel() for tensor in made.state_dict().values())

@@ -14,22 +14,21 @@ from typer.testing import CliRunner
 import unseen
 from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
 from tests.training.small_world import TINY, small_dataset
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.published import export_dataset
 from unseen.cli.main import app
-from unseen.errors import UnseenError
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.published import export_dataset
+from unseen.errors import RunFolderError, TrainingError, UnseenError
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.graph.files.writers import write_graph
-from unseen.methods.query_calibration import QueryCalibration
-from unseen.methods.query_calibration_fit import fit_query_calibration
+from unseen.models.checkpoint import read_json
+from unseen.models.model_folder import export_model, open_model
+from unseen.models.run_folder import RunFolder
+from unseen.probability.query_calibration import QueryCalibration
+from unseen.probability.query_calibration_fit import fit_query_calibration
 from unseen.training.calibrating_across import fit_across, leave_one_out
-from unseen.training.checkpoint import read_json
-from unseen.training.errors import RunFolderError, TrainingError
-from unseen.training.models import export_model, open_model
-from unseen.training.pretraining.session import pretrain
-from unseen.training.pretraining.sources import NamedGraph, open_graph
+from unseen.training.pretraining.pretraining_session import pretrain
+from unseen.training.pretraining.source_graphs import NamedGraph, open_graph
 from unseen.training.recalibrating import recalibrate
-from unseen.training.run_folder import RunFolder
 from unseen.training.session import train
 
 
@@ -97,7 +96,7 @@ class TestCommand:
     ) -> None:
         shipped = Path(shutil.copytree(model, tmp_path / "models" / "default"))
         (tmp_path / "link").symlink_to(shipped)
-        monkeypatch.setattr("unseen.training.models.shipped_folder", lambda: tmp_path / "models")
+        monkeypatch.setattr("unseen.models.model_folder.shipped_folder", lambda: tmp_path / "models")
         monkeypatch.setattr("unseen.training.recalibrating.shipped_folder", lambda: tmp_path / "models")
         monkeypatch.chdir(tmp_path / "models")  # where `default` is also a folder
         for name in ("default", shipped, tmp_path / "link"):

@@ -10,15 +10,15 @@ import torch
 
 import unseen
 from tests.training.small_world import CASES, TINY, small_dataset
+from unseen.errors import RunFolderError
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.logic.algebra import Anchor, Project
-from unseen.methods.calibration import Calibrated
 from unseen.methods.cqd_beam import CqdBeam
-from unseen.methods.gnn_qe import GnnQe
-from unseen.methods.nodepiece_qe import NodePieceQe
-from unseen.training import run_folder
-from unseen.training.errors import RunFolderError
-from unseen.training.run_folder import RunFolder, open_method, provenance, source_commit
+from unseen.methods.gnn_qe.gnn_qe import GnnQe
+from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
+from unseen.models import run_folder
+from unseen.models.run_folder import RunFolder, open_method, provenance, source_commit
+from unseen.probability.calibration import Calibrated
 from unseen.training.session import train
 
 if TYPE_CHECKING:

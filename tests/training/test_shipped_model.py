@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from unseen import api
-from unseen.methods.calibration import Calibrated
-from unseen.methods.query_calibration import QueryCalibration
-from unseen.training.checkpoint import read_tensors
-from unseen.training.models import FACTS, MOST_BYTES, ModelFolder, find_model, kept_model, open_model
+from unseen.models.checkpoint import read_tensors
+from unseen.models.model_folder import FACTS, MOST_BYTES, ModelFolder, find_model, kept_model, open_model
+from unseen.probability.calibration import Calibrated
+from unseen.probability.query_calibration import QueryCalibration
 
 GRAPHS = {"default": {"fb15k-237", "wn18rr", "codex-m"}, "without-fb15k-237": {"wn18rr", "codex-m"}}
 """What each has learned from."""

@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 from tests.training.small_world import TINY, small_dataset
 from unseen.cli.train_commands import app
-from unseen.training.config import CONFIGS, NodePieceQeConfig
-from unseen.training.errors import ConfigError
-from unseen.training.run_folder import RunFolder
+from unseen.errors import ConfigError
+from unseen.methods.nodepiece_qe.nodepiece_qe_settings import NodePieceQeConfig
+from unseen.methods.registry import TRAINED
+from unseen.models.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(("method", "default"), [("gnn-qe", "0.005"), ("nodepiece-qe", "0.0001")])
 def test_every_setting_has_a_flag_with_its_default(method: str, default: str) -> None:
     shown = run("train", method, "--help")
-    for each in fields(CONFIGS[method]):
+    for each in fields(TRAINED[method].settings):
         assert f"--{each.name.replace('_', '-')}" in shown
     assert default in shown
 

@@ -12,25 +12,15 @@ from typer.testing import CliRunner
 
 from tests.methods.cqd_beam.scorers import NamedVectors
 from tests.training.small_world import TYPES, small_dataset
-from unseen.benchmark.dataset import Dataset
 from unseen.cli.main import app
+from unseen.datasets.dataset import Dataset
+from unseen.errors import ConfigError, RunFolderError, TrainingError
 from unseen.evaluation.evaluator import Options, evaluate
-from unseen.methods.calibration import Calibrated, Calibration
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
 from unseen.methods.edge_type import EdgeType
-from unseen.training.errors import ConfigError, RunFolderError, TrainingError
-from unseen.training.tuning import (
-    TUNING,
-    TUNING_ALONE,
-    TuningPlan,
-    answering_method,
-    link_scorer_of,
-    read_tuning,
-    tune,
-    tuned_method,
-    write_tuning,
-    write_tuning_alone,
-)
+from unseen.models.tuned_method import TUNING, TUNING_ALONE, answering_method, link_scorer_of, read_tuning, tuned_method
+from unseen.probability.calibration import Calibrated, Calibration
+from unseen.training.tuning import TuningPlan, tune, write_tuning, write_tuning_alone
 
 SCORER = NamedVectors(dim=4)
 FEW: dict[str, tuple[Any, ...]] = {"scale": ("sigmoid", "calibrated", "softmax"), "known_facts": (True, False)}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from unseen.methods.query_calibration import QueryCalibration
-    from unseen.training.models import ModelFolder
-    from unseen.training.run_folder import RunFolder
+    from unseen.models.model_folder import ModelFolder
+    from unseen.models.run_folder import RunFolder
+    from unseen.probability.query_calibration import QueryCalibration
 
 
 def calibrate(  # one argument a flag
@@ -62,7 +62,7 @@ def calibrate(  # one argument a flag
       unseen ask facts.tsv "?x : knows(Ada, x)" --model models/mine
     """
     from unseen.cli.console import note, progress_bar, write_json
-    from unseen.training.pretraining.sources import open_graphs
+    from unseen.training.pretraining.source_graphs import open_graphs
     from unseen.training.recalibrating import checked_target, recalibrate
 
     given = [*graphs, *(more or [])]
@@ -89,9 +89,8 @@ def calibrate(  # one argument a flag
 
 def _model_before(model: str, graphs: list[str]) -> ModelFolder | RunFolder:
     """The model; if it was named last, where a graph was expected, this is said."""
-    from unseen.errors import UnseenError
-    from unseen.training.errors import TrainingError
-    from unseen.training.models import find_model
+    from unseen.errors import TrainingError, UnseenError
+    from unseen.models.model_folder import find_model
 
     try:
         return find_model(model)
@@ -105,7 +104,7 @@ def _model_before(model: str, graphs: list[str]) -> ModelFolder | RunFolder:
 
 def _is_model(name: str) -> bool:
     from unseen.errors import UnseenError
-    from unseen.training.models import find_model
+    from unseen.models.model_folder import find_model
 
     try:
         find_model(name)

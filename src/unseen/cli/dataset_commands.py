@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
 
 _OUTPUT = typer.Option("--output", "-o", help="The dataset folder to write.", show_default=False)
 _FORCE = typer.Option("--force", help="Replace a dataset that is there already.")
@@ -91,10 +91,10 @@ def split(
       unseen split --given fb237_v1 --inference fb237_v1_ind -o fb-v1
       unseen split --given wikidata_artv2 --layout wikitopics -o art
     """
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.split import inductive_split, training_share
     from unseen.cli.console import read
     from unseen.cli.given import GivenOptions, given_dataset, refuse_mixed
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.split import inductive_split, training_share
 
     refuse_mixed(context, given)
     if given:
@@ -150,9 +150,9 @@ def import_(
       unseen dataset import KG_data.zip --folder FB15k-237-betae -o betae
       unseen dataset import q2b.zip --graph train.tsv --graph valid.tsv --graph test.tsv -o q2b
     """
-    from unseen.benchmark.published import import_dataset
     from unseen.cli.console import progress_bar
     from unseen.cli.dataset_sources import tell_notes
+    from unseen.datasets.published import import_dataset
 
     _check_free(output, force)
     with progress_bar("answering", unit="queries") as progress:
@@ -190,9 +190,9 @@ def export(
       unseen dataset export fb-175 -o 175.npz
       unseen dataset export fb-175 -o q2b --format query2box --types 1p,2p,2i
     """
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.published import export_dataset
     from unseen.cli.console import note
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.published import export_dataset
 
     form = form or ("npz" if output.suffix == ".npz" else "inductiveqe")
     names = None if types is None else [name.strip() for name in types.split(",") if name.strip()]
@@ -218,9 +218,9 @@ def download(
       unseen download inductiveqe-175
       unseen download fb15k-237 -o data/fb15k-237
     """
-    from unseen.benchmark.download import SETS
-    from unseen.benchmark.download import download as fetch_all
     from unseen.cli.console import note, progress_bar, write_json
+    from unseen.datasets.download import SETS
+    from unseen.datasets.download import download as fetch_all
 
     if name is None:
         _list_sets(as_json)
@@ -237,8 +237,8 @@ def download(
 
 
 def _list_sets(as_json: bool) -> None:
-    from unseen.benchmark.download import SETS
     from unseen.cli.console import write_json
+    from unseen.datasets.download import SETS
 
     if as_json:
         write_json({name: {"title": entry.title, "urls": [f.url for f in entry.files]} for name, entry in SETS.items()})
@@ -269,7 +269,7 @@ def _tell(dataset: Dataset, output: Path, as_json: bool) -> None:
 
 
 def _counts(dataset: Dataset) -> dict[str, Any]:
-    from unseen.benchmark.dataset import SPLITS
+    from unseen.datasets.dataset import SPLITS
 
     return {
         "name": dataset.name,

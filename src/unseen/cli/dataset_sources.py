@@ -9,15 +9,15 @@ from unseen.errors import DatasetError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unseen.benchmark.dataset import Dataset
     from unseen.cli.given import GivenOptions
+    from unseen.datasets.dataset import Dataset
 
 
 def open_dataset(path: Path) -> Dataset:
     """A dataset folder, or anything published that can be imported."""
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.published import import_dataset
     from unseen.cli.console import progress_bar
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.published import import_dataset
 
     if (path / "manifest.json").is_file():
         return Dataset.open(path)
@@ -29,7 +29,7 @@ def open_dataset(path: Path) -> Dataset:
 
 def is_given(path: Path, options: GivenOptions) -> bool:
     """Whether the files of a split are meant: something is said about them, or a folder has nothing else."""
-    from unseen.benchmark.published import is_published
+    from unseen.datasets.published import is_published
 
     is_folder = (path / "manifest.json").is_file()
     if options.inference or options.layout is not None or options.ask is not None:

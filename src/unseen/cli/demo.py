@@ -78,7 +78,7 @@ class _Hidden:
 
 def _hide(graph: KnowledgeGraph, fact: tuple[str, str, str], seed: int) -> _Hidden:
     """The graph without a random tenth of its facts and without `fact`."""
-    from unseen.benchmark.hidden_facts import hidden_facts
+    from unseen.datasets.hidden_facts import hidden_facts
 
     names = graph.vocabulary
     head, relation, tail = names.entity_id(fact[0]), names.relations.find(fact[1]), names.entity_id(fact[2])

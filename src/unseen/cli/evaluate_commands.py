@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from unseen.api import Method
     from unseen.cli.given import GivenOptions
     from unseen.evaluation.results import RankMetrics, Result, TypeResult
+    from unseen.logic.method import Method
 
 SPLITS = ("train", "valid", "test")
 

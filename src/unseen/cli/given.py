@@ -11,8 +11,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.given_files import GivenFiles
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.given_files import GivenFiles
 
 _DRAWN, _GIVEN = ("ratio", "seed", "disjoint"), ("inference", "observe", "layout", "ask")
 
@@ -39,10 +39,10 @@ def refuse_mixed(context: typer.Context, given: bool) -> None:
 
 def given_dataset(given: Sequence[str | Path], name: str, options: GivenOptions) -> Dataset:
     """The dataset without queries; what its user should know is said on standard error, and in its manifest."""
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.given_files import given_files
-    from unseen.benchmark.given_split import given_split
     from unseen.cli.console import note, progress_bar
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.given_files import given_files
+    from unseen.datasets.given_split import given_split
 
     files = given_files(given, options.inference, options.layout)
     reading = {"literals": options.literals, "skip_errors": options.skip_errors}

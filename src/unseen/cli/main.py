@@ -15,7 +15,7 @@ from unseen.cli import (
     demo,
     doctor,
     evaluate_commands,
-    graph,
+    graph_commands,
     models_commands,
     pretrain,
     rules_command,
@@ -42,8 +42,8 @@ app = CommandLine(
 )
 app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
-app.command("info")(graph.info)
-app.command("convert")(graph.convert)
+app.command("info")(graph_commands.info)
+app.command("convert")(graph_commands.convert)
 app.command("rules")(rules_command.rules)
 app.command("split")(dataset_commands.split)
 app.command("sample")(sample_commands.sample)

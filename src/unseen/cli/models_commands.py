@@ -11,7 +11,7 @@ from unseen.cli.calibrate_command import calibrate
 from unseen.cli.plain_help import CommandLine
 
 if TYPE_CHECKING:
-    from unseen.training.models import ModelFolder
+    from unseen.models.model_folder import ModelFolder
 
 app = CommandLine(
     help="List the models that are shipped, make one, or fit its probabilities again.",
@@ -41,7 +41,7 @@ def models(
     if context.invoked_subcommand is not None:
         return
     from unseen.cli.console import write_json
-    from unseen.training.models import default_model, shipped_models
+    from unseen.models.model_folder import default_model, shipped_models
 
     found, default = shipped_models(), default_model()
     if as_json:
@@ -71,9 +71,9 @@ def export(
       unseen models export runs/general -o models/general --licence CC-BY-4.0 --metrics test.json --about sources.json
     """
     from unseen.cli.console import note
-    from unseen.training.checkpoint import read_json
-    from unseen.training.models import export_model
-    from unseen.training.run_folder import RunFolder
+    from unseen.models.checkpoint import read_json
+    from unseen.models.model_folder import export_model
+    from unseen.models.run_folder import RunFolder
 
     more, facts = (None if path is None else read_json(path) for path in (metrics, about))
     model = export_model(RunFolder.open(run), output, licence=licence, metrics=more, about=facts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from unseen.cli.train_commands import ARGUMENTS, FROM, setting_flag, summary, with_lists
-from unseen.training.config import PRETRAINING, RUNS
+from unseen.methods.zero_shot.pretraining_settings import PRETRAINING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,8 +48,8 @@ def pretrain_command() -> Any:
     shared = {"more": MORE, "graphs": GRAPHS} | {name: kind for name, kind in ARGUMENTS.items() if name != "dataset"}
     shared["start"] = FROM
     own = [inspect.Parameter(name, keyword, default=defaults.get(name), annotation=shared[name]) for name in shared]
-    hints = get_type_hints(RUNS[PRETRAINING])
-    settings = [setting_flag(each, hints[each.name]) for each in fields(RUNS[PRETRAINING])]
+    hints = get_type_hints(PRETRAINING.settings)
+    settings = [setting_flag(each, hints[each.name]) for each in fields(PRETRAINING.settings)]
     command.__signature__ = inspect.Signature([*own, *settings])  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *settings]}
     command.__doc__ = _HELP
@@ -71,11 +71,11 @@ Examples:
 def _pretrain(graphs: list[str], output: Path, config: Path | None, flags: dict[str, Any], how: dict[str, Any]) -> None:
     from unseen.cli.console import note
     from unseen.cli.train_display import training_display
-    from unseen.training.pretraining.session import pretrain
-    from unseen.training.pretraining.sources import open_graphs
+    from unseen.training.pretraining.pretraining_session import pretrain
+    from unseen.training.pretraining.source_graphs import open_graphs
     from unseen.training.session import read_settings
 
-    settings = read_settings(config, with_lists(RUNS[PRETRAINING], flags))
+    settings = read_settings(config, with_lists(PRETRAINING.settings, flags))
     opened = open_graphs(graphs)
     with training_display() as report:
         outcome = pretrain(opened, output, settings, report=report, **how)

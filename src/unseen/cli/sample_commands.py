@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.dataset_statistics import DatasetStatistics
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.dataset_statistics import DatasetStatistics
     from unseen.logic.shapes import Shape
 
 _COUNTS = "Queries a type: a number for all types, or TYPE=NUMBER; repeat as needed."
@@ -53,10 +53,10 @@ def sample(
       unseen sample fb-175 --train 2000 --valid 500 --test 1000 --test 2in=200
       unseen sample fb-175 --types 2p,4p --shape 4p=e/r/r/r/r --hard -o fb-175-hard
     """
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.sampling.sample import SampleOptions
-    from unseen.benchmark.sampling.sample_dataset import SamplePlan, sample_dataset
     from unseen.cli.console import note, progress_bar
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.sampling.sample import SampleOptions
+    from unseen.datasets.sampling.sample_dataset import SamplePlan, sample_dataset
 
     dataset = Dataset.open(folder)
     target = output or folder
@@ -93,9 +93,9 @@ def stats(
     """
     from dataclasses import asdict
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.dataset_statistics import dataset_statistics
     from unseen.cli.console import write_json
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.dataset_statistics import dataset_statistics
 
     numbers = dataset_statistics(Dataset.open(folder))
     if as_json:

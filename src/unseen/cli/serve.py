@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from unseen.database import Database
     from unseen.database.triples import Triples
-    from unseen.server.settings import ServerSettings
+    from unseen.server.server_settings import ServerSettings
 
 
 def serve(
@@ -86,7 +86,7 @@ def serve(
         from unseen.database.engine.process_triples import ProcessTriples
         from unseen.server import run
         from unseen.server.keys import Keys, read_keys
-        from unseen.server.settings import ConnectionLimits, Limits, ServerSettings
+        from unseen.server.server_settings import ConnectionLimits, Limits, ServerSettings
     except ImportError as error:
         raise MissingExtra("the server", "server", str(error.name)) from None
     limits = Limits(body_bytes=max_body << 20, seconds=time_limit, waiting=max_waiting, batch=max_batch)

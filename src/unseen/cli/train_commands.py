@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from unseen.cli.plain_help import CommandLine
-from unseen.training.config import CONFIGS, TrainingConfig
+from unseen.methods.registry import TRAINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from unseen.methods.training_settings import TrainingConfig
     from unseen.training.loop import Outcome
 
 app = CommandLine(help="Train a method on a dataset.", no_args_is_help=True, rich_markup_mode="rich")
@@ -55,10 +56,10 @@ def train_command(method: str) -> Callable[..., None]:
         given = {name: value for name, value in flags.items() if value is not None}
         _train(method, dataset, output, config, given, resume=resume, minutes=minutes, start=start)
 
-    arguments = ARGUMENTS | ({"start": FROM} if method == "zero-shot" else {})
+    arguments = ARGUMENTS | ({"start": FROM} if TRAINED[method].shape else {})
     shared = [_parameter(name, kind) for name, kind in arguments.items()]
-    hints = get_type_hints(CONFIGS[method])
-    settings = [setting_flag(each, hints[each.name]) for each in fields(CONFIGS[method])]
+    hints = get_type_hints(TRAINED[method].settings)
+    settings = [setting_flag(each, hints[each.name]) for each in fields(TRAINED[method].settings)]
     command.__signature__ = inspect.Signature([*shared, *settings])  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*shared, *settings]}
     command.__doc__ = _HELP.format(method=method, more=_MORE.get(method, ""))
@@ -105,7 +106,7 @@ def _train(method: str, path: Path, output: Path, config: Path | None, flags: di
     from unseen.cli.train_display import training_display
     from unseen.training.session import read_settings, train
 
-    settings = read_settings(config, with_lists(CONFIGS[method], flags))
+    settings = read_settings(config, with_lists(TRAINED[method].settings, flags))
     dataset = open_dataset(path)
     with training_display() as report:
         outcome = train(method, dataset, output, settings, **how, report=report)
@@ -129,5 +130,5 @@ def summary(outcome: Outcome, output: Path) -> str:
     return f"{outcome.reason} at step {progress.step:,}{best}; {output}{more}"
 
 
-for _method in CONFIGS:
+for _method in TRAINED:
     app.command(_method)(train_command(_method))

@@ -46,9 +46,10 @@ def tune(
     from unseen.api import open_method
     from unseen.cli.console import note, progress_bar
     from unseen.cli.dataset_sources import open_dataset
+    from unseen.errors import RunFolderError
     from unseen.methods.cqd_beam import BeamOptions
-    from unseen.training.errors import RunFolderError
-    from unseen.training.tuning import TUNING, TUNING_ALONE, TuningPlan, link_scorer_of, write_tuning
+    from unseen.models.tuned_method import TUNING, TUNING_ALONE, link_scorer_of
+    from unseen.training.tuning import TuningPlan, write_tuning
     from unseen.training.tuning import tune as search
 
     if not run.is_dir():

@@ -26,7 +26,7 @@ from unseen.database.ledger import SPARE_BYTES, free_bytes
 from unseen.database.loading import prepare
 from unseen.database.recovery import open_ledger
 from unseen.database.snapshots import sync_files
-from unseen.database.statements import check_names, statement_of_keys
+from unseen.database.triple_forms import check_names, statement_of_keys
 from unseen.database.triples import Triples
 from unseen.errors import DatabaseError, DiskFull, EngineLost
 from unseen.logic.sparql.parse import NAMESPACES

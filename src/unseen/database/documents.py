@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyoxigraph
 
 from unseen.database.engine.operations import statement_of
-from unseen.database.formats import READABLE_GRAPHS
+from unseen.database.format_versions import READABLE_GRAPHS
 from unseen.errors import GraphError, shorten
 from unseen.graph.files.depth import DEEPEST, OPENING
 from unseen.graph.files.xml_limits import check_xml

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from unseen.database.documents import statements_in
 from unseen.database.engine.operations import lines_of
-from unseen.database.exact import run
+from unseen.database.exact_sparql import run
 from unseen.database.journal import MOST_JOURNALED, Change
 from unseen.database.update_text import ANYTHING_CHANGED, TracedUpdate, traced
 

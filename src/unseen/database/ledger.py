@@ -17,8 +17,8 @@ from unseen.database.failures import explained, is_full, is_storage_failure
 from unseen.database.folder import Counts, Current, sync_folder
 from unseen.database.journal import MOST_JOURNALED, Change, Entry, Journal
 from unseen.database.loading import rescanned
-from unseen.database.numbering import lines_of_load, numbered
 from unseen.database.snapshots import write_snapshot
+from unseen.database.write_numbers import lines_of_load, numbered
 from unseen.errors import DatabaseError, DiskFull, EngineLost, UnseenError
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from unseen.database.folder import Folder, Settings
     from unseen.database.live_graph import LiveGraph
     from unseen.database.loading import Prepared
-    from unseen.database.numbering import Marks, Trace
     from unseen.database.triples import Triples
+    from unseen.database.write_numbers import Marks, Trace
 
 SPARE_BYTES = 8 << 20
 """Disk space below which no write is begun."""

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from unseen.database.statements import LABEL_PREDICATE, can_be_edge, is_literal, keys_of, quads_of
+from unseen.database.triple_forms import LABEL_PREDICATE, can_be_edge, is_literal, keys_of, quads_of
 from unseen.graph.deltas import Delta, changed, joined
 from unseen.graph.files.parts import LONGEST_NAME
+from unseen.graph.files.rdf_terms import subject_term
 from unseen.graph.files.statements import language_rank
-from unseen.graph.files.terms import subject_term
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

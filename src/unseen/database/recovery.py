@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from unseen.database.folder import Current, Folder, Settings
-    from unseen.database.numbering import Marks
     from unseen.database.triples import Triples
+    from unseen.database.write_numbers import Marks
 
 log = logging.getLogger("unseen.database")
 

@@ -22,7 +22,7 @@ from unseen.graph import KnowledgeGraph
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from unseen.database.numbering import Marks
+    from unseen.database.write_numbers import Marks
 
 
 @dataclass

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unseen.database.failures import explained
 from unseen.database.journal import Change
-from unseen.database.numbering import Marks, Trace
+from unseen.database.write_numbers import Marks, Trace
 from unseen.errors import DatabaseDamaged, DatabaseError, GraphError, MissingExtra
 from unseen.graph.files.oxigraph import one_line
 

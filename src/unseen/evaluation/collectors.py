@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from unseen.benchmark.answering import answer_table
-from unseen.benchmark.hardness import NO_ANSWER, table_hardness
-from unseen.evaluation.calibration import Reliability, answer_count, checked_probabilities
+from unseen.datasets.answering import answer_table
+from unseen.datasets.table_hardness import NO_ANSWER, table_hardness
 from unseen.evaluation.ranking import Ranks, mean_by_row, separation
+from unseen.evaluation.reliability import Reliability, answer_count, checked_probabilities
 from unseen.evaluation.results import HITS, RankMetrics
 from unseen.graph.vocabulary import inverse_relation
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unseen.benchmark.query_table import QueryTable, Ragged
+    from unseen.datasets.query_table import QueryTable, Ragged
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
     from unseen.logic.protocols import Estimator

@@ -1,7 +1,7 @@
 """Any method on any questions with known answers, batch by batch.
 
 ```python
-from unseen.benchmark.dataset import Dataset
+from unseen.datasets.dataset import Dataset
 from unseen.evaluation.evaluator import Options, evaluate
 
 result = evaluate(method, Dataset.open("fb15k-237-175"), "test", Options(limit=2000))
@@ -33,7 +33,7 @@ from unseen.evaluation.collectors import (
     strata,
 )
 from unseen.evaluation.links import LINKS, LinkCollector, link_questions
-from unseen.evaluation.questions import Questions, hard_answers, sample, training_answers
+from unseen.evaluation.query_sets import Questions, hard_answers, sample, training_answers
 from unseen.evaluation.ranking import filtered_ranks, scores_at
 from unseen.evaluation.results import EPFO, NEGATION, NOTHING, Result, TypeResult
 from unseen.evaluation.streaming import streamed_ranks
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
     from unseen.logic.protocols import Answerer
 
 Progress = Callable[[str, int, int], None]

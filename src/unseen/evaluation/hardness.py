@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.hardness import NO_ANSWER, table_hardness
-from unseen.benchmark.program import positive_links
+from unseen.datasets.program import positive_links
+from unseen.datasets.table_hardness import NO_ANSWER, table_hardness
 from unseen.errors import QueryRefused
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 

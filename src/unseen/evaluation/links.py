@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.benchmark.query_table import QueryTable, Ragged
+from unseen.datasets.query_table import QueryTable, Ragged
 from unseen.evaluation.collectors import headline_metrics, metrics_of
-from unseen.evaluation.questions import Questions, sample
+from unseen.evaluation.query_sets import Questions, sample
 from unseen.evaluation.results import HITS, RankMetrics
 from unseen.graph.vocabulary import directed_relation, is_inverse
 from unseen.logic.shapes import SHAPES
@@ -27,7 +27,7 @@ from unseen.logic.shapes import SHAPES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
     from unseen.evaluation.collectors import Batch
     from unseen.graph import KnowledgeGraph
 

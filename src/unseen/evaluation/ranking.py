@@ -33,7 +33,7 @@ from unseen.graph.compiling import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unseen.benchmark.query_table import Ragged
+    from unseen.datasets.query_table import Ragged
 
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64]

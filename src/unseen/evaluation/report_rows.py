@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unseen.benchmark.split import NAMED_SHARES
+from unseen.datasets.split import NAMED_SHARES
 from unseen.errors import EvaluationError
 from unseen.evaluation.results import EPFO, METRICS, NEGATION
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from unseen.benchmark.query_table import Ragged
+    from unseen.datasets.query_table import Ragged
     from unseen.logic.protocols import ScoreBlocks
 
     Ids = NDArray[np.int32]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from unseen.server import graph_store_protocol, operation, questions, sparql_protocol
+from unseen.server import graph_store_protocol, operation, question_routes, sparql_protocol
 from unseen.server.gate import Gate
 from unseen.server.route_table import RouteTable
 from unseen.server.service import Service
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Send
 
     from unseen.database import Database
-    from unseen.server.settings import ServerSettings
+    from unseen.server.server_settings import ServerSettings
 
 
 def make_app(database: Database, settings: ServerSettings) -> ASGIApp:
@@ -22,7 +22,7 @@ def make_app(database: Database, settings: ServerSettings) -> ASGIApp:
     service = Service(database, settings)
     routes = [
         route
-        for module in (sparql_protocol, graph_store_protocol, questions, operation)
+        for module in (sparql_protocol, graph_store_protocol, question_routes, operation)
         for route in module.routes(service)
     ]
     table = RouteTable([*routes, operation.description(routes, has_keys=bool(settings.keys))])

@@ -11,11 +11,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from unseen.server.problems import busy
-from unseen.server.settings import is_loopback
+from unseen.server.server_settings import is_loopback
 
 if TYPE_CHECKING:
     from unseen.server.http_connection import HttpConnection
-    from unseen.server.settings import ConnectionLimits
+    from unseen.server.server_settings import ConnectionLimits
 
 MOST_BY_DEFAULT = 1000
 FOR_THIS_MACHINE = 8

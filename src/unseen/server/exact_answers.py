@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from unseen.database.engine.wire_errors import ResultTooLarge, UnknownGraph
-from unseen.database.formats import GRAPHS, SOLUTIONS, chosen
+from unseen.database.format_versions import GRAPHS, SOLUTIONS, chosen
 from unseen.database.graph_store import Lines
 from unseen.database.update_text import TracedUpdate
 from unseen.server.problems import Problem, bad_request, busy
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from unseen.database.engine.frames import Header
-    from unseen.server.readers import Readers
+    from unseen.server.reader_pool import Readers
 
 DOCUMENT_GROWTH = 8
 """How many times larger than a document its statements may be."""

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from unseen.server.keys import holder_of
 from unseen.server.outgoing import Outgoing, respond
 from unseen.server.problems import Problem, as_bytes, bad_request, described
-from unseen.server.settings import is_loopback
+from unseen.server.server_settings import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from unseen.server.metrics import Metrics
     from unseen.server.route_table import Route, RouteTable
-    from unseen.server.settings import ServerSettings
+    from unseen.server.server_settings import ServerSettings
 
     Headers = dict[bytes, bytes]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import Response
 
 from unseen.database import graph_store
-from unseen.database.formats import GRAPHS, READABLE_GRAPHS
+from unseen.database.format_versions import GRAPHS, READABLE_GRAPHS
 from unseen.database.reserved import refuse_reserved
 from unseen.graph.prefixes import is_iri
 from unseen.server import openapi

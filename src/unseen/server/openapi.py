@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from unseen.database.formats import GRAPHS, READABLE_GRAPHS, SOLUTIONS
+from unseen.database.format_versions import GRAPHS, READABLE_GRAPHS, SOLUTIONS
 from unseen.server.schemas import ASK_REQUEST, COMPONENTS, TRIPLES_REQUEST, reference
 from unseen.version import __version__
 

@@ -16,9 +16,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from unseen.api import prefixes_of
-from unseen.database.formats import SOLUTIONS, results_format
+from unseen.database.format_versions import SOLUTIONS, results_format
 from unseen.database.guard import PREDICT_SERVICE
-from unseen.database.statements import statement_of_keys
+from unseen.database.triple_forms import statement_of_keys
 from unseen.errors import QueryRefused, QuerySyntaxError
 from unseen.graph.files.oxigraph import pyoxigraph_module
 from unseen.logic.sparql import parse_sparql

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from unseen.answers import Answers, Question
-from unseen.api import Method, ask_all, check_memory, is_sparql, lookup_for, open_method, parse, prepare
+from unseen.api import ask_all, check_memory, is_sparql, lookup_for, open_method, parse, prepare
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, Project
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.graph.vocabulary import Lookup
     from unseen.logic.algebra import Query
+    from unseen.logic.method import Method
 
 Result = TypeVar("Result")
 MOST_ANSWERS = 1000

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from unseen.database import Database
-    from unseen.server.settings import ServerSettings
+    from unseen.server.server_settings import ServerSettings
 
 OTHER_FILES = 1024
 """Open files that are no connections, most of them the store's."""

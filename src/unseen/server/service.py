@@ -16,7 +16,7 @@ from unseen.server.exact_answers import ExactAnswers
 from unseen.server.metrics import Metrics
 from unseen.server.predicting import Asked, Planned, Predictor
 from unseen.server.problems import Problem
-from unseen.server.readers import CAUSES, Readers
+from unseen.server.reader_pool import CAUSES, Readers
 from unseen.server.workers import Workers, log
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from unseen.answers import Answers
     from unseen.database import Database
     from unseen.server.callers import Caller
-    from unseen.server.settings import ServerSettings
+    from unseen.server.server_settings import ServerSettings
 
 Result = TypeVar("Result")
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from unseen.database import exact
-from unseen.database.formats import SOLUTIONS, chosen
+from unseen.database import exact_sparql as exact
+from unseen.database.format_versions import SOLUTIONS, chosen
 from unseen.server import openapi
 from unseen.server.exact_answers import unacceptable
 from unseen.server.predicted_sparql import (

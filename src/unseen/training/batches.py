@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from unseen.methods.beta_e.questions import AnsweredQueries
-from unseen.training.config import parsed_weights
-from unseen.training.errors import ConfigError
+from unseen.errors import ConfigError
+from unseen.methods.beta_e.training_questions import AnsweredQueries
+from unseen.methods.training_settings import parsed_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.query_table import QueryTable
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.query_table import QueryTable
     from unseen.logic.algebra import Query
-    from unseen.methods.beta_e import BetaE
-    from unseen.methods.beta_e.questions import TrainingQuestions
-    from unseen.methods.gnn_qe.neural_projector import NeuralProjector
-    from unseen.training.config import BetaEConfig, GnnQeConfig
+    from unseen.methods.beta_e.beta_e import BetaE
+    from unseen.methods.beta_e.beta_e_settings import BetaEConfig
+    from unseen.methods.beta_e.training_questions import TrainingQuestions
+    from unseen.methods.fuzzy_gnn.neural_projector import NeuralProjector
+    from unseen.methods.gnn_qe.gnn_qe_settings import GnnQeConfig
     from unseen.training.distributed import Workers
 
     Ids = NDArray[np.int32]

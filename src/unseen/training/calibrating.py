@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unseen.benchmark.answering import answer_table
-from unseen.evaluation.questions import sample
-from unseen.methods.calibration import Calibration, Frequencies, fit_curve
-from unseen.methods.query_groups import group_of
-from unseen.training.errors import TrainingError
+from unseen.datasets.answering import answer_table
+from unseen.errors import TrainingError
+from unseen.evaluation.query_sets import sample
+from unseen.logic.query_groups import group_of
+from unseen.probability.calibration import Calibration, Frequencies, fit_curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.query_table import QueryTable
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.query_table import QueryTable
     from unseen.logic.protocols import Estimator
-    from unseen.methods.calibration import Curve
+    from unseen.probability.calibration import Curve
 
     Halves = tuple[Frequencies, Frequencies]
     Progress = Callable[[str, int, int], None]

@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from unseen.benchmark.answering import answer_table
-from unseen.benchmark.hidden_facts import hidden_dataset, hidden_facts
-from unseen.benchmark.sampling.rules import SplitGraphs
+from unseen.datasets.answering import answer_table
+from unseen.datasets.hidden_facts import hidden_dataset, hidden_facts
+from unseen.datasets.sampling.selection_rules import SplitGraphs
+from unseen.errors import TrainingError
 from unseen.logic.shapes import SHAPES
 from unseen.methods.known_facts import CEILING
-from unseen.methods.query_calibration_fit import fit_query_calibration, judged
-from unseen.methods.query_samples import QuerySample
-from unseen.training.config import TYPES
-from unseen.training.errors import TrainingError
+from unseen.methods.training_settings import TYPES
+from unseen.probability.query_calibration_fit import fit_query_calibration, judged
+from unseen.probability.query_samples import QuerySample
 from unseen.training.pretraining.world_queries import drawn_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.benchmark.query_table import QueryTable
-    from unseen.methods.calibration import Executing
-    from unseen.methods.query_calibration import QueryCalibration
-    from unseen.training.pretraining.sources import NamedGraph
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.query_table import QueryTable
+    from unseen.logic.method import Method
+    from unseen.probability.query_calibration import QueryCalibration
+    from unseen.training.pretraining.source_graphs import NamedGraph
 
     Progress = Callable[[str, int, int], None]
 
@@ -45,7 +45,7 @@ AT_ONCE = 1 << 18
 
 
 def fit_across(
-    method: Executing,
+    method: Method,
     graphs: Sequence[NamedGraph],
     queries_per_type: int,
     *,
@@ -92,7 +92,7 @@ def leave_one_out(found: Mapping[str, list[QuerySample]], ceiling: float) -> dic
     return report
 
 
-def samples(method: Executing, dataset: Dataset, table: QueryTable) -> Iterator[QuerySample]:
+def samples(method: Method, dataset: Dataset, table: QueryTable) -> Iterator[QuerySample]:
     """What a method says to questions on what is left of a graph, beside what the whole graph says."""
     observed = dataset.observed("test")
     truth = answer_table(dataset.complete("test"), table.shape, table.slots)

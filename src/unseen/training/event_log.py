@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from unseen.training.errors import TrainingError
+from unseen.errors import TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torch import Tensor, nn
 
-    from unseen.training.checkpoint import Progress
-    from unseen.training.config import TrainingConfig
-    from unseen.training.run_folder import RunFolder
+    from unseen.methods.training_settings import TrainingConfig
+    from unseen.models.checkpoint import Progress
+    from unseen.models.run_folder import RunFolder
     from unseen.training.validation import Measured
 
 

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unseen.methods.registry import entry_of
 from unseen.nn.tokens import Neighbours, select_anchors
-from unseen.training.config import BetaEConfig, NodePieceQeConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.methods.nodepiece_qe import NodePieceQe, TrainingGraph
-    from unseen.training.config import TrainingConfig
+    from unseen.datasets.dataset import Dataset
+    from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
+    from unseen.methods.nodepiece_qe.nodepiece_qe_settings import NodePieceQeConfig
+    from unseen.methods.nodepiece_qe.training_graph import TrainingGraph
+    from unseen.methods.training_settings import TrainingConfig
     from unseen.training.distributed import Workers
 
 
@@ -58,13 +60,15 @@ class LinkSource:
 
 def choose_entities(dataset: Dataset, config: TrainingConfig) -> Sequence[str]:
     """The unique names of the training graph's nodes that a model knows: its anchors, all of them, or none."""
-    if isinstance(config, BetaEConfig):
+    kind = entry_of(config).known_entities
+    if kind == "entities":
         known: list[str] = dataset.vocabulary.entities.keys.take(dataset.candidates("train")).to_pylist()
         return known
-    if not isinstance(config, NodePieceQeConfig) or not config.anchors:
+    anchors: int = getattr(config, "anchors", 0)
+    if kind != "anchors" or not anchors:
         return ()
     graph = dataset.observed("train")
     neighbours = Neighbours.along(graph.heads, graph.tails, graph.num_entities)
-    chosen = select_anchors(neighbours, config.anchors, config.seed)
+    chosen = select_anchors(neighbours, anchors, config.seed)
     names: list[str] = dataset.vocabulary.entities.keys.take(chosen).to_pylist()
     return names

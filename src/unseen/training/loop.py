@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from unseen.training.averaging import WeightAverage
-from unseen.training.batches import seed_of
-from unseen.training.checkpoint import (
+from unseen.errors import Diverged
+from unseen.models.checkpoint import (
     Progress,
     load_checkpoint,
     load_weights,
@@ -27,21 +26,22 @@ from unseen.training.checkpoint import (
     save_weights,
     write_json,
 )
+from unseen.training.averaging import WeightAverage
+from unseen.training.batch_sources import batch_source
+from unseen.training.batches import seed_of
 from unseen.training.distributed import Workers
-from unseen.training.errors import Diverged
 from unseen.training.event_log import EventLog
 from unseen.training.interrupts import StopWish, catching_interrupts
 from unseen.training.randomness import seeded
 from unseen.training.schedule import learning_rate
-from unseen.training.trainable import batch_source
 from unseen.training.validation import Validation
 
 if TYPE_CHECKING:
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
+    from unseen.methods.trainable import Trainable
+    from unseen.methods.training_settings import TrainingConfig
+    from unseen.models.run_folder import RunFolder
     from unseen.training.batches import BatchSource
-    from unseen.training.config import TrainingConfig
-    from unseen.training.run_folder import RunFolder
-    from unseen.training.trainable import Trainable
     from unseen.training.validation import Measured
 
 Report = Callable[[str, dict[str, Any]], None]

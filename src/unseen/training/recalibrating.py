@@ -1,7 +1,7 @@
 """The probabilities of a zero-shot model fitted again, without training: of a run, of a model, or of a copy of one.
 
 ```python
-from unseen.training.pretraining.sources import open_graphs
+from unseen.training.pretraining.source_graphs import open_graphs
 from unseen.training.recalibrating import recalibrate
 
 recalibrate("default", open_graphs(["facts.tsv"]), output="models/mine")
@@ -14,20 +14,20 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unseen.errors import RunFolderError, TrainingError
+from unseen.methods.registry import entry_of
+from unseen.models.checkpoint import write_json
+from unseen.models.model_folder import ModelFolder, find_model, open_model, shipped_folder
 from unseen.training.calibrating_across import fit_across
-from unseen.training.checkpoint import write_json
-from unseen.training.config import ZeroShotConfig
-from unseen.training.errors import RunFolderError, TrainingError
-from unseen.training.models import ModelFolder, find_model, open_model, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.methods.calibration import Executing
-    from unseen.methods.query_calibration import QueryCalibration
+    from unseen.logic.method import Method
+    from unseen.models.run_folder import RunFolder
+    from unseen.probability.query_calibration import QueryCalibration
     from unseen.training.calibrating_across import Progress
-    from unseen.training.pretraining.sources import NamedGraph
-    from unseen.training.run_folder import RunFolder
+    from unseen.training.pretraining.source_graphs import NamedGraph
 
 QUERIES = 30
 """Questions a type and graph."""
@@ -64,7 +64,7 @@ def checked_target(found: ModelFolder | RunFolder, output: Path | None) -> Path:
 
     A model of the package is changed only where `output` names its folder, however the model is named.
     """
-    if not isinstance(found.config, ZeroShotConfig):
+    if not entry_of(found.config).shape:
         raise RunFolderError("is not a zero-shot model; training fits its probabilities", path=found.path)
     own = found.path.resolve()
     if output is None and own.parent == shipped_folder().resolve():
@@ -81,9 +81,9 @@ def checked_target(found: ModelFolder | RunFolder, output: Path | None) -> Path:
     return output
 
 
-def _bare(found: ModelFolder | RunFolder, device: str) -> Executing:
+def _bare(found: ModelFolder | RunFolder, device: str) -> Method:
     """The method without the calibration that it has."""
-    from unseen.methods.calibration import Calibrated
+    from unseen.probability.calibration import Calibrated
 
     method = open_model(found.path, device=device)
     return method.method if isinstance(method, Calibrated) else method

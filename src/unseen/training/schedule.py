@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unseen.training.config import TrainingConfig
+    from unseen.methods.training_settings import TrainingConfig
 
 
 def learning_rate(config: TrainingConfig, step: int) -> float:

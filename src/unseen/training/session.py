@@ -1,7 +1,7 @@
 """A whole run: settings, folder, loop, calibration. What `unseen train` calls.
 
 ```python
-from unseen.benchmark.dataset import Dataset
+from unseen.datasets.dataset import Dataset
 from unseen.training.session import train
 
 train("gnn-qe", Dataset.open("fb15k-237-175"), "runs/first", {"steps": 2000})
@@ -16,28 +16,39 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from unseen.errors import UnknownMethod
+from unseen.errors import ConfigError, UnknownMethod
+from unseen.methods.registry import TRAINED, make_method
+from unseen.methods.training_settings import from_mapping, resumed
+from unseen.models.checkpoint import load_weights, write_json, write_tensors
+from unseen.models.devices import chosen_device
+from unseen.models.run_folder import RunFolder
+from unseen.models.settings_file import read_toml, write_toml
 from unseen.training.calibrating import fit_calibration
-from unseen.training.checkpoint import load_weights, write_json, write_tensors
-from unseen.training.config import CONFIGS, from_mapping, resumed
 from unseen.training.distributed import Workers
-from unseen.training.errors import ConfigError
 from unseen.training.link_batches import choose_entities
 from unseen.training.loop import Material, Trainer
-from unseen.training.recipes import FINE_TUNING, completed
-from unseen.training.run_folder import RunFolder
-from unseen.training.settings_file import read_toml, write_toml
-from unseen.training.trainable import chosen_device, make_method
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from torch import Tensor
 
-    from unseen.benchmark.dataset import Dataset
-    from unseen.training.config import TrainingConfig
+    from unseen.datasets.dataset import Dataset
+    from unseen.methods.trainable import Trainable
+    from unseen.methods.training_settings import TrainingConfig
     from unseen.training.loop import Outcome, Report
-    from unseen.training.trainable import Trainable
+
+
+FINE_TUNING: dict[str, Any] = {
+    "steps": 1000,
+    "learning_rate": 1e-3,
+    "schedule": "cosine",
+    "warmup": 50,
+    "average": 0.99,
+    "validate_every": 100,
+    "relation_memory": True,
+}
+"""For a model that has learned from other graphs already: minutes, small steps, and names to be remembered."""
 
 
 def train(  # noqa: PLR0913  # the last three say how, not what
@@ -76,8 +87,8 @@ def open_folder(  # noqa: PLR0913  # as `train`
     start: str | Path | None = None,
 ) -> RunFolder:
     """The folder of a new run, or of one to go on with, whose settings then change where `settings` says so."""
-    if method not in CONFIGS:
-        raise UnknownMethod("trainable method", method, list(CONFIGS))
+    if method not in TRAINED:
+        raise UnknownMethod("trainable method", method, list(TRAINED))
     is_there = resume and (path / "run.json").exists()
     workers.wait()
     if workers.is_first:
@@ -88,7 +99,9 @@ def open_folder(  # noqa: PLR0913  # as `train`
         elif start is not None:
             begin_from(start, method, dataset, path, settings)
         else:
-            config = from_mapping(CONFIGS[method], completed(method, dataset, settings))
+            config = from_mapping(
+                TRAINED[method].settings, TRAINED[method].recipe(settings, dataset.observed("train").num_triples)
+            )
             RunFolder.create(path, method, config, dataset, choose_entities(dataset, config))
     workers.wait()
     return RunFolder.open(path)
@@ -96,12 +109,12 @@ def open_folder(  # noqa: PLR0913  # as `train`
 
 def begin_from(start: str | Path, method: str, dataset: Dataset, path: Path, settings: Mapping[str, Any]) -> RunFolder:
     """The folder of a run that begins with the weights of a model, whose shape it must keep."""
-    if method != "zero-shot":
-        raise ConfigError(f"--from begins with a zero-shot model; {method} has weights for each relation by name")
-    from unseen.training.models import remembering
+    if not TRAINED[method].shape:
+        raise ConfigError(f"--from begins with a model for any graph; {method} has weights for each relation by name")
+    from unseen.models.model_folder import remembering
 
     weights, complete = start_of(start, settings)
-    config = from_mapping(CONFIGS[method], FINE_TUNING | complete)
+    config = from_mapping(TRAINED[method].settings, FINE_TUNING | complete)
     folder = RunFolder.create(path, method, config, dataset, start=str(start))
     fresh = make_method(config, folder.relation_names).state_dict()
     write_tensors(folder.start_path, remembering(start, folder.relation_names, fresh | weights))
@@ -114,10 +127,10 @@ def start_of(start: str | Path, settings: Mapping[str, Any]) -> tuple[dict[str, 
     It also goes on answering and learning as it did, where the settings say nothing else. A model without statistics
     may gain them.
     """
-    from unseen.training.models import SHAPE, weights_and_settings
+    from unseen.models.model_folder import weights_and_settings
 
-    weights, own = weights_and_settings(start)
-    for name in SHAPE:
+    weights, own, shape = weights_and_settings(start)
+    for name in shape:
         gained = name == "statistics" and settings.get(name)
         if settings.get(name, own[name]) != own[name] and not gained:
             raise ConfigError(f"{name} cannot be {settings[name]!r}: the model to begin with has {own[name]!r}")

@@ -16,26 +16,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unseen.errors import UnseenError
+from unseen.errors import ConfigError, TrainingError
 from unseen.evaluation.evaluator import STREAMED_FROM, Options, evaluate
-from unseen.evaluation.questions import sample
+from unseen.evaluation.query_sets import sample
 from unseen.evaluation.results import METRICS
-from unseen.logic.protocols import LinkScorer
 from unseen.logic.shapes import SHAPES
-from unseen.methods.calibration import Calibrated, Executing
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
 from unseen.methods.cqd_beam.link_calibration import LinkCalibration, fit_link_calibration
+from unseen.models.checkpoint import write_json
+from unseen.models.tuned_method import TUNING, TUNING_ALONE
 from unseen.training.calibrating import fit_calibration
-from unseen.training.checkpoint import read_json, write_json
-from unseen.training.errors import ConfigError, RunFolderError, TrainingError
 
 if TYPE_CHECKING:
-    from unseen.benchmark.dataset import Dataset
+    from pathlib import Path
 
-TUNING, TUNING_ALONE = "tuning.json", "tuning-alone.json"
+    from unseen.datasets.dataset import Dataset
+    from unseen.logic.protocols import LinkScorer
+
 CALIBRATION = "calibration.json"
 VALUES: dict[str, tuple[Any, ...]] = {
     "scale": ("softmax", "sigmoid", "calibrated", "min-max"),
@@ -125,47 +124,6 @@ def write_tuning(folder: Path, tuning: Tuning, scorer: LinkScorer, dataset: Data
 def write_tuning_alone(folder: Path, tuning: Tuning) -> None:
     """Keep what was chosen for predictions only beside what is chosen for known facts; it has no probabilities."""
     write_json(folder / TUNING_ALONE, tuning.to_json())
-
-
-def read_tuning(folder: str | Path, name: str = TUNING) -> Tuning | None:
-    """The tuning of a run folder, if it has one."""
-    path = Path(folder) / name
-    if not path.exists():
-        return None
-    try:
-        return Tuning.from_json(read_json(path))
-    except RunFolderError:
-        raise
-    except (UnseenError, AttributeError, TypeError, ValueError, KeyError, OverflowError) as error:
-        raise RunFolderError(f"{error}; `unseen tune` writes it anew", path=path) from None
-
-
-def tuned_method(scorer: LinkScorer, folder: str | Path, *, known_facts: bool = True) -> CqdBeam:
-    """CQD-Beam over a run's scorer, with what was chosen for it; with the defaults before anything was.
-
-    Without known facts that is what was chosen for predictions only; else what was chosen with them, but for the facts.
-    """
-    alone = None if known_facts else read_tuning(folder, TUNING_ALONE)
-    if alone is not None:
-        return alone.method(scorer)
-    tuning = read_tuning(folder) or Tuning()
-    return (tuning if known_facts else tuning.without_known_facts()).method(scorer)
-
-
-def answering_method(method: Executing, folder: str | Path, *, known_facts: bool = True) -> Executing:
-    """The method of a run as it answers: what scores single links by CQD-Beam, anything else by itself."""
-    return tuned_method(method, folder, known_facts=known_facts) if isinstance(method, LinkScorer) else method
-
-
-def link_scorer_of(method: object) -> LinkScorer:
-    """What scores the single links of a method that answers by them."""
-    if isinstance(method, Calibrated):
-        return link_scorer_of(method.method)
-    if isinstance(method, CqdBeam):
-        return method.scorer
-    if isinstance(method, LinkScorer):
-        return method
-    raise TrainingError(f"{type(method).__name__} does not score single links, so CQD-Beam has nothing to tune")
 
 
 class _Search:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from unseen.errors import ConfigError
 from unseen.evaluation.evaluator import Options, evaluate
-from unseen.training.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from unseen.benchmark.dataset import Dataset
+    from unseen.datasets.dataset import Dataset
     from unseen.evaluation.results import Result
     from unseen.logic.protocols import Answerer
-    from unseen.training.config import TrainingConfig
+    from unseen.methods.training_settings import TrainingConfig
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from unseen.logic.traverse import answers
 from unseen.logic.variables import with_variables
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, VectorLinks, VectorScorer, graph_links
 from unseen.methods.cqd_beam.atoms import KNOWN_SPREAD
-from unseen.methods.cqd_beam.execution import BeamExecution, MixedExecution
+from unseen.methods.cqd_beam.beam_execution import BeamExecution, MixedExecution
 
 ENTITIES, RELATIONS = ("a", "b", "c", "d"), ("p", "q")
 OPTIONS = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unseen.graph import KnowledgeGraph, Vocabulary
-from unseen.training.pretraining.sources import NamedGraph
+from unseen.training.pretraining.source_graphs import NamedGraph
 
 SETTINGS: dict[str, Any] = {
     "steps": 6,

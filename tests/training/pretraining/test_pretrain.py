@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,12 @@ import unseen
 from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
 from tests.training.small_world import small_dataset
 from unseen.cli.main import app
-from unseen.errors import GraphError
+from unseen.errors import ConfigError, GraphError, RunFolderError
 from unseen.graph.files.writers import write_graph
-from unseen.training.checkpoint import read_json, read_tensors
-from unseen.training.errors import ConfigError, RunFolderError
-from unseen.training.pretraining.session import pretrain
-from unseen.training.pretraining.sources import open_graph, open_graphs
-from unseen.training.run_folder import RunFolder
+from unseen.models.checkpoint import read_json, read_tensors
+from unseen.models.run_folder import RunFolder
+from unseen.training.pretraining.pretraining_session import pretrain
+from unseen.training.pretraining.source_graphs import open_graph, open_graphs
 
 
 def run(path: Path, *, resume: bool = False, minutes: float | None = None, **settings: Any):
@@ -161,13 +159,3 @@ def test_a_run_goes_on_from_the_model_it_began_with_only(whole: Path, tmp_path: 
     pretrain(small_graphs(), tmp_path / "run", SETTINGS | {"steps": 1}, start=whole)
     with pytest.raises(RunFolderError, match="began with"):
         pretrain(small_graphs(), tmp_path / "run", SETTINGS | {"steps": 1}, start=tmp_path / "other", resume=True)
-
-
-def test_a_run_of_before_a_setting_is_read_as_it_was_made(whole: Path, tmp_path: Path) -> None:
-    shutil.copytree(whole, tmp_path / "old")
-    config = tmp_path / "old" / "config.toml"
-    assert RunFolder.open(whole).config.inner_facts
-    kept = [line for line in config.read_text("utf-8").split("\n") if not line.startswith(("inner_facts", "known_"))]
-    config.write_text("\n".join(kept), "utf-8")
-    read = RunFolder.open(tmp_path / "old").config
-    assert (read.inner_facts, read.known_weight) == (False, 1.0)

@@ -8,7 +8,7 @@ import pytest
 from tests.training.pretraining.small_graphs import SETTINGS, ring, small_graphs
 from unseen.graph import KnowledgeGraph
 from unseen.logic.traverse import answers
-from unseen.training.config import PretrainingConfig
+from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
 from unseen.training.pretraining.held_out import held_out_split, with_validation
 from unseen.training.pretraining.made_up_relations import SHORTCUTS, _shortcut, _whole_heads, with_made_up_relations
 from unseen.training.pretraining.world_source import drawn_batch, world_number

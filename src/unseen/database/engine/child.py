@@ -40,12 +40,12 @@ def main() -> None:
         if kind == "reader":
             _die_with_parent(settings["parent"])
             _be_ended_first()
-            from unseen.database.engine.reader import read
+            from unseen.database.engine.engine_reader import read
 
             threading.Thread(target=_end_with, args=(connections[0],), daemon=True).start()
             read(Channel(connections[0]), settings)
         else:
-            from unseen.database.engine.writer import write
+            from unseen.database.engine.engine_writer import write
 
             write([Channel(connection) for connection in connections], settings)
     except (Closed, KeyboardInterrupt):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyoxigraph
 
-from unseen.database.numbering import only_number
 from unseen.database.reserved import ANYTHING, CHANGE, LOADED, NUMBER, OWN_GRAPHS, STATE, TOUCHED
+from unseen.database.write_numbers import only_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

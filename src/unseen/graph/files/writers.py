@@ -16,8 +16,8 @@ from unseen.errors import GraphError, shorten
 from unseen.graph.files import atomic_file
 from unseen.graph.files.dialect import ROLES, role_columns
 from unseen.graph.files.formats import WRITABLE, format_of, is_compressed
+from unseen.graph.files.rdf_terms import iri_term, object_term, subject_term, text_literal
 from unseen.graph.files.statements import LABEL
-from unseen.graph.files.terms import iri_term, object_term, subject_term, text_literal
 from unseen.graph.names import TEXT, text_array
 
 if TYPE_CHECKING:

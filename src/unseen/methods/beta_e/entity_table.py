@@ -13,8 +13,8 @@ from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
 from unseen.logic.stopping import check_stop
+from unseen.methods.beta_e.beta_shape import BetaShape
 from unseen.methods.beta_e.named_vectors import named_vectors
-from unseen.methods.beta_e.settings import Architecture
 from unseen.methods.model_relations import ModelRelations
 from unseen.nn.beta import distances_to_all, entity_terms, regular
 
@@ -40,7 +40,7 @@ class EntityTable:
         graph: KnowledgeGraph,
         relations: ModelRelations,
         known: tuple[NDArray[np.int64], Float[Tensor, "model numbers"]],
-        shape: Architecture,
+        shape: BetaShape,
         state: tuple[object, ...],
     ) -> EntityTable:
         """Learned vectors for entities that the model has (their `known` ids and vectors), by name for all others."""

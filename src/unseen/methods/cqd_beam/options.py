@@ -11,8 +11,8 @@ from typing import Any, get_type_hints
 from unseen.errors import UnseenError
 from unseen.logic.algebra import Query
 from unseen.logic.fuzzy import LOGICS, Logic
+from unseen.logic.query_groups import type_like
 from unseen.methods.known_facts import CEILING
-from unseen.methods.query_groups import type_like
 
 SCALES = ("sigmoid", "calibrated", "min-max", "softmax")
 """How logits become memberships, see `memberships`."""

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from unseen.logic.algebra import Query
-from unseen.methods.cqd_beam.execution import BeamExecution
+from unseen.methods.cqd_beam.beam_execution import BeamExecution
 from unseen.methods.cqd_beam.graph_links import GraphLinks
 
 

@@ -1,5 +1,1 @@
-"""GNN-QE, from the plan of a batch to the trained projector; the method itself is in `method`."""
-
-from unseen.methods.gnn_qe.method import Answering, Architecture, GnnQe, KnownEdges, Objective
-
-__all__ = ["Answering", "Architecture", "GnnQe", "KnownEdges", "Objective"]
+"""GNN-QE: a graph network for each projection, trained on queries; see `gnn_qe`."""

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from unseen.methods.nodepiece_qe.settings import Loss
+from unseen.methods.nodepiece_qe.token_shape import Loss
 
 
 def link_losses(

@@ -20,7 +20,7 @@ from unseen.methods.nodepiece_qe.training_graph import node_triples
 from unseen.nn.compgcn import TwoWayEdges
 
 if TYPE_CHECKING:
-    from unseen.methods.nodepiece_qe.method import NodePieceQe
+    from unseen.methods.nodepiece_qe.nodepiece_qe import NodePieceQe
 
 Ids = NDArray[np.int64]
 State = tuple[object, ...]

@@ -22,7 +22,7 @@ from torch import Tensor
 from unseen.errors import GraphError, TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
-from unseen.methods.gnn_qe.edge_following import upload
+from unseen.methods.fuzzy_gnn.edge_following import upload
 from unseen.methods.nodepiece_qe.tokenised_graph import TokenisedGraph
 from unseen.nn.compgcn import TwoWayEdges
 

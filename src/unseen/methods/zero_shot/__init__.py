@@ -1,5 +1,1 @@
-"""One model for any graph: relations are known by how they share entities; the method itself is in `method`."""
-
-from unseen.methods.zero_shot.method import Architecture, ZeroShot
-
-__all__ = ["Architecture", "ZeroShot"]
+"""One model for any graph: relations are known by how they share entities; see `zero_shot`."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unseen.logic.algebra import Project, Query, walk
-from unseen.methods.gnn_qe.batch_plan import outermost_projections
-from unseen.methods.gnn_qe.edge_following import upload
-from unseen.methods.gnn_qe.training_batch import TrainingBatch
+from unseen.methods.fuzzy_gnn.batch_plan import outermost_projections
+from unseen.methods.fuzzy_gnn.edge_following import upload
+from unseen.methods.fuzzy_gnn.training_batch import TrainingBatch
 from unseen.methods.zero_shot.related_graph import RelatedGraph
 
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
 from unseen.errors import TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.graph.control_groups import memory_groups
-from unseen.methods.gnn_qe.neural_projector import NUMBERS_TO_ANSWER
-from unseen.methods.zero_shot.method import Architecture
+from unseen.methods.fuzzy_gnn.neural_projector import NUMBERS_TO_ANSWER
+
+if TYPE_CHECKING:
+    from unseen.methods.zero_shot.zero_shot import ZeroShotShape
 
 BYTES_OF_EDGE = 2 * 3 * 24
 """Two directions, by target, source and relation: five int32 columns and a share of the key each."""
 
 
-def bytes_needed(graph: KnowledgeGraph, shape: Architecture) -> int:
+def bytes_needed(graph: KnowledgeGraph, shape: ZeroShotShape) -> int:
     """About how much memory one projection of one set takes, the sorted edges included."""
     cells = shape.dim * (len(graph.connected_entities) + 2 * graph.vocabulary.num_directed_relations)
     return BYTES_OF_EDGE * graph.num_triples + 4 * NUMBERS_TO_ANSWER * cells
@@ -34,7 +37,7 @@ def bytes_free(device: torch.device | None = None) -> int | None:
     return min((room for room in rooms if room is not None), default=None)
 
 
-def check_memory(graph: KnowledgeGraph, shape: Architecture, device: torch.device | None = None) -> None:
+def check_memory(graph: KnowledgeGraph, shape: ZeroShotShape, device: torch.device | None = None) -> None:
     """Refuse a graph that is too large for the machine, and say which method would work."""
     needed, free = bytes_needed(graph, shape), bytes_free(device)
     if free is not None and needed > free:

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
-from unseen.methods.gnn_qe.compact_graph import CompactGraph
+from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
 from unseen.methods.model_relations import ModelRelations
 from unseen.nn.kernels import EdgeViews
 from unseen.nn.relation_graph import RelationGraph

@@ -21,7 +21,7 @@ from unseen.nn.kernels.autograd import Arguments, Gradients, Task
 from unseen.nn.kernels.cpu_loops import WIDTH
 from unseen.nn.kernels.definitions import MESSAGES, Inputs, Results
 from unseen.nn.kernels.edge_views import View
-from unseen.nn.kernels.threads import spread
+from unseen.nn.kernels.thread_pieces import spread
 
 PIECES_PER_THREAD = 8
 BROAD = 512

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unseen.nn.kernels.threads import spread
+from unseen.nn.kernels.thread_pieces import spread
 
 if TYPE_CHECKING:
     from torch import nn

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.dataset import Dataset
-from unseen.benchmark.sampling.rules import SplitGraphs
-from unseen.benchmark.split import InductiveSplit
+from unseen.datasets.dataset import Dataset
+from unseen.datasets.sampling.selection_rules import SplitGraphs
+from unseen.datasets.split import InductiveSplit
 from unseen.logic.shapes import SHAPES
 from unseen.training.pretraining.world_queries import drawn_tables
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
-    from unseen.training.pretraining.sources import NamedGraph
+    from unseen.training.pretraining.source_graphs import NamedGraph
 
     Mask = NDArray[np.bool_]
 

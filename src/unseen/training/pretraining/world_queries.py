@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.sampling.candidates import CandidateStream
-from unseen.benchmark.sampling.grounding import stream_key
-from unseen.benchmark.sampling.links import all_links, is_one_link
-from unseen.benchmark.sampling.rules import Rules
-from unseen.benchmark.sampling.sample import joined_tables
+from unseen.datasets.sampling.candidates import CandidateStream
+from unseen.datasets.sampling.grounding import stream_key
+from unseen.datasets.sampling.link_tables import all_links, is_one_link
+from unseen.datasets.sampling.sample import joined_tables
+from unseen.datasets.sampling.selection_rules import Rules
 from unseen.logic.shapes import template_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from unseen.benchmark.query_table import QueryTable
-    from unseen.benchmark.sampling.rules import SplitGraphs
+    from unseen.datasets.query_table import QueryTable
+    from unseen.datasets.sampling.selection_rules import SplitGraphs
     from unseen.logic.shapes import Shape
 
 MOST_DRAWS = 6

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.benchmark.threads import in_threads
+from unseen.datasets.shared_work import in_threads
 from unseen.graph.compiling import available_cores
+from unseen.methods.training_settings import parsed_weights
 from unseen.training.batches import Batch
-from unseen.training.config import parsed_weights
 from unseen.training.pretraining.worlds import World, make_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.graph import KnowledgeGraph
-    from unseen.methods.zero_shot import ZeroShot
-    from unseen.training.config import PretrainingConfig
+    from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
+    from unseen.methods.zero_shot.zero_shot import ZeroShot
     from unseen.training.distributed import Workers
 
 MOST_THREADS = 8

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.benchmark.sampling.rules import SplitGraphs
+from unseen.datasets.sampling.selection_rules import SplitGraphs
 from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.shapes import SHAPES
 from unseen.training.pretraining.made_up_relations import with_made_up_relations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unseen.benchmark.query_table import QueryTable
-    from unseen.training.config import PretrainingConfig
+    from unseen.datasets.query_table import QueryTable
+    from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
 
     Mask = NDArray[np.bool_]
 

@@ -1,0 +1,1 @@
+"""What GNN-QE and the zero-shot model share: a graph network that projects fuzzy sets."""

@@ -1,0 +1,1 @@
+"""Run folders and model folders: what `ask`, `serve` and `evaluate` open."""

@@ -1,0 +1,1 @@
+"""From memberships to probabilities and expected counts."""

@@ -1,0 +1,358 @@
+"""Exact queries: a few processes that read, a queue before them, limits on time and memory.
+
+New queries go to quick readers. One that takes longer than a slice of time goes on as a slow one, behind all others,
+and a fresh reader takes its place; when there are as many slow ones as allowed, it is ended and told to come again.
+So quick queries wait for about a slice, and under pressure oldest and newest go in turns. What exceeds its time, or
+whose client has gone, is killed with its process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unseen.database.engine.process import Child
+from unseen.database.engine.wire_errors import unpacked
+from unseen.errors import DatabaseError, QueryRefused
+from unseen.server.checkpoints import Checkpoints
+from unseen.server.problems import Problem, busy, held, stopping, too_slow
+from unseen.server.reader_process import Job, ReaderProcess
+from unseen.server.spool import Spool
+from unseen.server.workers import THREADS, log
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from unseen.database import Database
+    from unseen.database.engine.frames import Header
+    from unseen.server.reader_process import Reply
+    from unseen.server.server_settings import ServerSettings
+
+TICK = 0.05
+SLICE = 0.5
+"""Seconds of work after which a query is a slow one."""
+SLICE_WHEN_OTHERS_WAIT = 0.2
+LONG_WAIT = 0.25
+"""Seconds of waiting after which those who came last are let in too."""
+SLOWEST_START = 30.0
+CAUSES = ("time", "memory", "nesting", "crowded", "gone", "crash")
+"""Why a query was ended: over its time or memory, too deep, too many slow ones, its client left, the engine failed."""
+
+
+class Readers:
+    """The readers of one server."""
+
+    def __init__(self, database: Database, settings: ServerSettings) -> None:
+        limits = settings.limits
+        self.limits, self.engine = limits, settings.engine
+        self.counts: Counter[str] = Counter()
+        """How often readers were started, and queries ended, by cause."""
+        self._most_waiting_bytes = 2 * limits.body_bytes
+        self.spool = Spool(database.path / "serving", limits.spool_bytes)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"{THREADS}checkpoint")
+        self.checkpoints = Checkpoints(database, self.spool, self._thread)
+        self._all: set[ReaderProcess] = set()
+        self._idle: list[ReaderProcess] = []
+        self._dying: dict[ReaderProcess, Job | None] = {}
+        self._waiting: deque[Job] = deque()
+        self._waiting_bytes = 0
+        self._failed_starts, self._next_start = 0, 0.0
+        self._ticking: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
+        self._stopped = self._was_ready = self._takes_newest = False
+
+    def start(self) -> None:
+        """Start the processes."""
+        self._loop = asyncio.get_running_loop()
+        self._ticking = asyncio.create_task(self._tick_for_ever())
+        self._fill()
+
+    async def stop(self) -> None:
+        """End everything, with an error for whoever waits."""
+        self._stopped = True
+        if self._ticking is not None:
+            self._ticking.cancel()
+        for job in [*self._waiting, *(reader.job for reader in self._all if reader.job is not None)]:
+            job.fail(stopping())
+        for reader in (*self._all, *self._dying):
+            reader.close()
+        while self._all or self._dying:
+            ended = {reader for reader in (*self._all, *self._dying) if reader.has_ended}
+            self._all -= ended
+            self._dying = {reader: job for reader, job in self._dying.items() if reader not in ended}
+            await asyncio.sleep(0.005)
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self.spool.remove()
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether no reader can be started."""
+        return self._failed_starts >= 3
+
+    @property
+    def running(self) -> int:
+        """Queries that run or wait."""
+        return len(self._waiting) + sum(reader.job is not None for reader in self._all)
+
+    @property
+    def slow(self) -> int:
+        """Queries that run for longer than a slice."""
+        return sum(reader.is_slow for reader in self._all)
+
+    async def ask(
+        self,
+        header: Header,
+        body: bytes,
+        *,
+        needs_store: bool = True,
+        gone: Callable[[], Awaitable[None]] | None = None,
+        text: str | None = None,
+    ) -> Reply:
+        """What a reader answers; `text` is for error messages, `gone` returns when the client has left."""
+        self._admit(body)
+        deadline = time.monotonic() + self.limits.seconds
+        if needs_store and not self.checkpoints.is_fresh:
+            await self._fresh_checkpoint()
+        job = Job(header, body, self._loop.create_future(), deadline, needs_store, gone)
+        self._take(job)
+        try:
+            told, result = await job.future
+            if "error" in told:
+                raise self._translated(told["error"], text)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError):
+                self._abandon(job)
+            _delete_spool(header)
+            raise
+        return told, result
+
+    def _admit(self, body: bytes) -> None:
+        if self._stopped:
+            raise stopping()
+        if self.is_stuck:
+            raise held()
+        if len(self._waiting) >= self.limits.waiting or (
+            self._waiting and self._waiting_bytes + len(body) > self._most_waiting_bytes
+        ):
+            raise busy()
+
+    async def _fresh_checkpoint(self) -> None:
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                checkpoint = await self.checkpoints.fresh()
+        except TimeoutError:
+            raise too_slow(self.limits.seconds) from None
+        for reader in self._idle:
+            reader.show(checkpoint.path, checkpoint.prefixes)
+
+    def _take(self, job: Job) -> None:
+        """Send a job to a reader that is idle, or let it wait."""
+        if self._idle:
+            self._begin(self._idle.pop(), job)
+        else:
+            self._waiting.append(job)
+            self._waiting_bytes += len(job.body)
+
+    def _begin(self, reader: ReaderProcess, job: Job) -> None:
+        newest = self.checkpoints.newest
+        if newest is not None:
+            reader.show(newest.path, newest.prefixes)
+        reader.begin(job)
+
+    def _free(self, reader: ReaderProcess) -> None:
+        """Give a reader the next job that someone waits for."""
+        while self._waiting:
+            job = self._next()
+            self._waiting_bytes -= len(job.body)
+            if not job.future.done():
+                self._begin(reader, job)
+                return
+        self._idle.append(reader)
+
+    def _next(self) -> Job:
+        """The job that has waited longest; in turns with the newest when that was long, so that not all are late."""
+        waited = time.monotonic() - (self._waiting[0].deadline - self.limits.seconds)
+        self._takes_newest = waited > LONG_WAIT and not self._takes_newest
+        return self._waiting.pop() if self._takes_newest else self._waiting.popleft()
+
+    def _heard(self, reader: ReaderProcess, header: Header, body: bytes) -> None:
+        if "ready" in header:
+            reader.is_ready, self._failed_starts = True, 0
+            self._start_clocks()
+            self._free(reader)
+            return
+        job, reader.job = reader.job, None
+        if job is not None:
+            job.finish((header, body))
+        if reader.is_slow or "retires" in header:
+            self._dismiss(reader, None)
+        else:
+            self._free(reader)
+
+    def _start_clocks(self) -> None:
+        """Whoever came before the first reader was there has all of the time from now on."""
+        if not self._was_ready:
+            self._was_ready = True
+            for job in self._waiting:
+                job.deadline = time.monotonic() + self.limits.seconds
+
+    def _lost(self, reader: ReaderProcess) -> None:
+        """A reader has ended by itself: its job hears why as soon as the system says so."""
+        if not reader.is_ready:
+            self._failed_starts += 1
+            self._next_start = time.monotonic() + min(5.0, 0.2 * 2**self._failed_starts)
+        job, reader.job = reader.job, None
+        self._loop.call_later(1.0, reader.child.process.kill)
+        self._dismiss(reader, job, kill=False)
+
+    def _dismiss(self, reader: ReaderProcess, job: Job | None, *, kill: bool = True) -> None:
+        """Part with a reader, and start another one where one is missing."""
+        self._all.discard(reader)
+        if reader in self._idle:
+            self._idle.remove(reader)
+        if kill:
+            reader.close()
+        self._dying[reader] = job
+        self._loop.call_later(0.002, self._reap)
+        self._fill()
+
+    def _reap(self) -> None:
+        """Look which processes have ended, and say why to whoever waited for them."""
+        ended = [reader for reader in self._dying if reader.has_ended]
+        for reader in ended:
+            job = self._dying.pop(reader)
+            reader.close()
+            if job is not None:
+                job.fail(self._why(reader))
+        if self._dying and not self._stopped:
+            self._loop.call_later(0.01, self._reap)
+
+    def _why(self, reader: ReaderProcess) -> Exception:
+        cause, reason = reader.child.why_it_ended(self.engine.megabytes)
+        self.counts[cause] += 1
+        if cause == "nesting":
+            return QueryRefused(reason)
+        if cause == "memory":
+            return out_of_memory(self.engine.megabytes)
+        return Problem(503, "engine_ended", "the engine ended while it was at this; try again", headers=_soon(1))
+
+    def _end(self, reader: ReaderProcess, error: Exception, cause: str) -> None:
+        """Kill a reader in the middle of its job."""
+        self.counts[cause] += 1
+        job, reader.job = reader.job, None
+        if job is not None:
+            job.fail(error)
+        self._dismiss(reader, None)
+
+    def _abandon(self, job: Job) -> None:
+        for reader in self._all:
+            if reader.job is job:
+                self._end(reader, stopping(), "gone")
+                return
+
+    def _fill(self) -> None:
+        """Start readers until there are enough for new queries."""
+        quick = sum(not reader.is_slow for reader in self._all)
+        while quick < self.engine.quick and not self._stopped and time.monotonic() >= self._next_start:
+            try:
+                reader = ReaderProcess(self._loop, _child(self.engine.megabytes), self._heard, self._lost)
+            except OSError as error:
+                self._failed_starts += 1
+                self._next_start = time.monotonic() + 1.0
+                log.error(json.dumps({"event": "reader", "error": str(error)[:200]}))
+                return
+            self._all.add(reader)
+            self.counts["started"] += 1
+            quick += 1
+
+    async def _tick_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            try:
+                self._tick(time.monotonic())
+            except Exception as error:  # noqa: BLE001 - limits must go on being watched
+                log.error(json.dumps({"event": "error", "error": repr(error)[:500]}), exc_info=error)
+
+    def _tick(self, now: float) -> None:
+        for reader in list(self._all):
+            if reader.job is not None:
+                self._watch(reader, reader.job, now)
+            elif not reader.is_ready and now - reader.started > SLOWEST_START:
+                self._lost(reader)
+                reader.close()
+        late = [job for job in self._waiting if (self._was_ready and now > job.deadline) or job.future.done()]
+        for job in late:
+            self._waiting.remove(job)
+            self._waiting_bytes -= len(job.body)
+            job.fail(busy())
+        self._fill()
+        self._sweep()
+
+    def _watch(self, reader: ReaderProcess, job: Job, now: float) -> None:
+        if now > job.deadline:
+            self._end(reader, too_slow(self.limits.seconds), "time")
+        elif not reader.is_slow and now - job.began > TICK and reader.seconds_at_work(now) > self._slice:
+            self._make_slow(reader, job)
+
+    @property
+    def _slice(self) -> float:
+        return SLICE_WHEN_OTHERS_WAIT if self._waiting else SLICE
+
+    def _make_slow(self, reader: ReaderProcess, job: Job) -> None:
+        if self.slow >= self.engine.slow:
+            message = "other long queries are running; try again later, or ask for less"
+            self._end(reader, Problem(503, "busy", message, headers=_soon(10)), "crowded")
+            return
+        reader.slow_down()
+        if job.gone is not None:
+            job.watch = asyncio.create_task(self._end_when_gone(reader, job, job.gone))
+        self._fill()
+
+    async def _end_when_gone(self, reader: ReaderProcess, job: Job, gone: Callable[[], Awaitable[None]]) -> None:
+        await gone()
+        job.watch = None
+        if reader.job is job:
+            self._end(reader, stopping(), "gone")
+
+    def _sweep(self) -> None:
+        """Delete checkpoints that no reader has open."""
+        if self._sweeping is not None and not self._sweeping.done():
+            return
+        if self.checkpoints.has_older:
+            used = {reader.checkpoint for reader in (*self._all, *self._dying)}
+            self._sweeping = asyncio.create_task(self.checkpoints.remove_unused(used))
+
+    def _translated(self, data: dict[str, object], text: str | None) -> Exception:
+        """What a reader complains of."""
+        error = unpacked(data, text)
+        if isinstance(error, MemoryError):
+            self.counts["memory"] += 1
+            return out_of_memory(self.engine.megabytes)
+        if isinstance(error, OSError | ValueError | RuntimeError | SyntaxError):
+            return DatabaseError(f"the query failed: {error}")
+        return error
+
+
+def _delete_spool(header: Header) -> None:
+    """Delete what a request that has failed may have written."""
+    if "spool" in header:
+        Path(header["spool"]).unlink(missing_ok=True)
+
+
+def _child(megabytes: int) -> Child:
+    return Child.start("reader", {"memory": megabytes})
+
+
+def out_of_memory(megabytes: int) -> Problem:
+    """A query, document or update that needs too much memory."""
+    message = f"it needs more than {megabytes:,} MB of memory; ask for less, or start the server with --query-memory"
+    return Problem(400, "memory_limit", message)
+
+
+def _soon(seconds: int) -> dict[str, str]:
+    return {"Retry-After": str(seconds)}
