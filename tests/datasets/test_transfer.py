@@ -77,7 +77,7 @@ def test_another_folder_of_the_same_name_is_refused(transfer: Any, tmp_path: Pat
 
 def model(folder: Path, *graphs: str, start: str | None = None) -> str:
     folder.mkdir()
-    facts = dict.fromkeys(("steps", "seed", "commit", "metrics", "licence"))
+    facts = dict.fromkeys(("method", "steps", "seed", "commit", "metrics", "licence"))
     card = {**facts, "settings": {}, "data": [{"name": graph} for graph in graphs], "start": start}
     (folder / "card.json").write_text(json.dumps(card))
     return str(folder)
