@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
 
 DPI = 300
 """Dots an inch."""
@@ -75,14 +75,14 @@ STRATA = ("#9ECAE1", "#4292C6", "#08519C", "#041F4A")
 """Light to dark: one missing link to many."""
 
 
-def looks_of(rows: Iterable[Row]) -> dict[str, Look]:
+def looks_of(rows: Iterable[ReportRow]) -> dict[str, Look]:
     """A look for each method; what is not known by name takes a spare one, in order of appearance."""
     methods = dict.fromkeys(row.method for row in rows)
     strangers = [method for method in methods if method not in LOOKS]
     return {**LOOKS, **{method: SPARE[place % len(SPARE)] for place, method in enumerate(strangers)}}
 
 
-def line_style(row: Row, looks: Mapping[str, Look], dashed: bool = False) -> dict[str, Any]:
+def line_style(row: ReportRow, looks: Mapping[str, Look], dashed: bool = False) -> dict[str, Any]:
     """Arguments for a line: solid or dashed; published numbers are thin and grey, with hollow markers."""
     look = looks[row.method]
     paper = row.from_paper
