@@ -111,7 +111,7 @@ def test_workers_have_a_bounded_queue_and_a_time_limit() -> None:
 @pytest.mark.parametrize("to_the_end", [False, True])
 def test_an_action_that_ends_as_its_time_ends_is_no_error_of_the_server(to_the_end: bool) -> None:
     async def run() -> int | BaseException:
-        workers, loop = Workers("test", threads=1), asyncio.get_running_loop()
+        workers, loop = WorkerThreads("test", threads=1), asyncio.get_running_loop()
         taken: Future[int] = Future()
         taken.set_running_or_notify_cancel()
         future: asyncio.Future[int] = loop.create_future()
