@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 DPI = 300
 """Dots an inch."""
+ABOUT: Any = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+"""What is written into files beside the picture: nothing that changes from one run to the next."""
 INK = "#333333"
 PAPER = "#A6A6A6"
 """Published numbers in lines: grey, each method by its marker."""
@@ -114,12 +116,17 @@ def new_figure(width: float, height: float) -> Any:
 
 def save(figure: Any, folder: Path, name: str) -> list[Path]:
     """The figure as PNG and SVG, whole or not at all; the same numbers give the same bytes."""
-    about = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-    paths = {kind: folder / f"{name}.{kind}" for kind in about}
-    for kind, path in paths.items():
-        with replacing(path) as stream:
-            figure.savefig(stream, format=kind, dpi=DPI, metadata=about[kind])
-    return list(paths.values())
+    paths = [folder / f"{name}.{kind}" for kind in ABOUT]
+    for path in paths:
+        save_as(figure, path)
+    return paths
+
+
+def save_as(figure: Any, path: Path) -> None:
+    """The figure as one file, PNG or SVG by its name."""
+    kind = path.suffix.lower().removeprefix(".")
+    with replacing(path) as stream:
+        figure.savefig(stream, format=kind, dpi=DPI, metadata=ABOUT[kind])
 
 
 def bottom_legend(figure: Any, handles: Sequence[Any], columns: int = 4) -> None:
