@@ -121,6 +121,13 @@ def test_the_description_lists_every_route_with_examples(reading: Running) -> No
         "/relations",
         "/healthz",
         "/metrics",
+        "/.json",
+        "/ask.json",
+        "/ask.csv",
+        "/ask.parquet",
+        "/why.json",
+        "/entity.json",
+        "/change.json",
     } == set(described["paths"])
     assert "example" in str(described["paths"]["/ask"])
     given = {path for path, routes in described["paths"].items() if "422" in str(routes)}

@@ -23,6 +23,7 @@ from unseen.cli import (
     serve,
     train_commands,
     tune_commands,
+    ui,
 )
 from unseen.cli.plain_help import CommandLine
 from unseen.errors import UnseenError
@@ -55,6 +56,7 @@ app.add_typer(models_commands.app, name="models")
 app.command("tune")(tune_commands.tune)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
+app.command("ui")(ui.ui)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 
