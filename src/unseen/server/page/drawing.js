@@ -59,6 +59,7 @@ const style = () => [
       "target-arrow-color": colour("line-strong"),
     },
   },
+  { selector: "edge:loop", style: { "control-point-step-size": 90 } },
   { selector: "edge[status = 'known']", style: { "line-color": colour("known"), "target-arrow-color": colour("known"), width: 2.4 } },
   { selector: "edge[status = 'predicted']", style: { "line-style": "dashed", "line-dash-pattern": [6, 5], "line-color": colour("predicted"), "target-arrow-color": colour("predicted"), width: 2.4 } },
   { selector: "edge[?negated]", style: { "line-style": "dotted", "line-color": colour("wrong"), "target-arrow-color": colour("wrong"), color: colour("wrong") } },
