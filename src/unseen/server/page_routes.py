@@ -7,14 +7,13 @@ like any other question, and so waits and is refused like any other.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from unseen.errors import UnknownName, UnseenError
+from unseen.errors import UnknownName
 from unseen.logic.algebra import Anchor, walk
 from unseen.server import page_descriptions as described
 from unseen.server.answer_files import CSV, PARQUET, as_csv, as_parquet
@@ -24,9 +23,9 @@ from unseen.server.entity_view import entity_view
 from unseen.server.overview import Overview
 from unseen.server.predicting import MOST_ANSWERS, Asked
 from unseen.server.problems import bad_request
-from unseen.server.question_drawing import Drawing
 from unseen.server.requests import parameters_of
 from unseen.server.route_table import Route
+from unseen.server.why_view import attempted, why_view
 
 if TYPE_CHECKING:
     from unseen.answers import Answers
@@ -37,10 +36,6 @@ if TYPE_CHECKING:
     from unseen.server.service import Service
 
 LONGEST_QUESTION = 20_000
-EXPLAINED = 25
-"""Answers that are explained together."""
-STEP_MEMBERS = 4
-"""Members that are shown of each set on the way: so many known ones, so many predicted ones."""
 MOST_PREDICTED = 24
 """Relations of one entity that are predicted together."""
 
@@ -70,7 +65,8 @@ def _for_questions(service: Service) -> list[Route]:
     async def why(request: Request) -> Response:
         """Draw a question with the values of one answer, explain it, and give the sets that it is computed from."""
         parameters = await parameters_of(request, service.help)
-        return await _why(service, _question(parameters), parameters.single("answer"), service.caller_of(request))
+        body = await why_view(service, _question(parameters), parameters.single("answer"), service.caller_of(request))
+        return await service.help(lambda: JSONResponse(body))
 
     return [
         Route("GET", "/ask.json", "read", ask_json, described.ASK_JSON),
@@ -166,66 +162,11 @@ def _has(graph: KnowledgeGraph, fact: list[str]) -> bool:
     return min(head, tail, relation) >= 0 and has_edge(graph, head, 2 * relation, tail)
 
 
-async def _why(service: Service, question: str, wanted: str | None, caller: Caller) -> Response:
-    drawing = await service.help(lambda: Drawing.of(service.database.graph, question))
-    asked = Asked(question, EXPLAINED, explain=True)
-    answers, *sets = await asyncio.gather(
-        _with(service, asked, wanted, caller),
-        *(_members(service, step.question, caller) for step in drawing.steps),
-    )
-    for place, step in enumerate(drawing.steps):  # alone, those for which there was no room together
-        if "error" in sets[place]:
-            sets[place] = await _members(service, step.question, caller)
-
-    def written() -> Response:
-        body = answers.as_json()
-        chosen = next((one for one in body["answers"] if one["entity"] == wanted), None)
-        if chosen is None and wanted is None:
-            chosen = next(iter(body["answers"]), None)
-        nodes, edges = drawing.bound(chosen and chosen["entity"], chosen["bindings"] if chosen else {})
-        steps = [
-            {"label": step.label, "question": step.question, "set": members}
-            for step, members in zip(drawing.steps, sets, strict=True)
-        ]
-        drawn = {"nodes": nodes, "edges": edges, "steps": steps, "answer": chosen}
-        return JSONResponse({**body, **drawn})
-
-    return await service.help(written)
-
-
-async def _with(service: Service, asked: Asked, wanted: str | None, caller: Caller) -> Answers:
-    """The answers; if one is wanted that is not among the first, as many as there may be."""
-    answers = await service.ask(asked, caller)
-    if wanted is None or any(answer.entity == wanted for answer in answers) or len(answers) < EXPLAINED:
-        return answers
-    return await service.ask(replace(asked, top=MOST_ANSWERS), caller)
-
-
-async def _members(service: Service, question: str, caller: Caller) -> dict[str, Any]:
-    """The likeliest members of the set of a question, known and predicted."""
-    known, predicted = await asyncio.gather(
-        _attempted(service, Asked(question, STEP_MEMBERS, exact=True), caller),
-        _attempted(service, Asked(question, STEP_MEMBERS, predicted_only=True), caller),
-    )
-    if "error" in known or "error" in predicted:
-        return known | predicted
-    return known | {"members": [*known["members"], *predicted["members"]]}
-
-
-async def _attempted(service: Service, asked: Asked, caller: Caller) -> dict[str, Any]:
-    """The answers to a question, or what was wrong with asking."""
-    try:
-        answers = await service.ask(asked, caller)
-    except UnseenError as error:
-        return {"error": str(error)}
-    return {"known": answers.known, "members": answers.as_json()["answers"]}
-
-
 async def _predict(service: Service, relations: list[dict[str, Any]], count: int, caller: Caller) -> None:
     """Add predictions to each relation of an entity: all are asked together, those without room again alone."""
     sets = await asyncio.gather(
-        *(_attempted(service, Asked(one["question"], count, predicted_only=True), caller) for one in relations)
+        *(attempted(service, Asked(one["question"], count, predicted_only=True), caller) for one in relations)
     )
     for relation, predicted in zip(relations, sets, strict=True):
         alone = Asked(relation["question"], count, predicted_only=True)
-        relation["predicted"] = await _attempted(service, alone, caller) if "error" in predicted else predicted
+        relation["predicted"] = await attempted(service, alone, caller) if "error" in predicted else predicted

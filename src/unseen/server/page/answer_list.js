@@ -28,7 +28,8 @@ export function answerList(question, parameters, { note, more, signal }) {
   );
   const files = el("div", { class: "files" }, el("span", { class: "note" }, "Download"), ["csv", "json", "parquet"].map((kind) => el("button", { type: "button", class: "quiet", onclick: () => save(kind) }, kind === "parquet" ? "Parquet" : kind.toUpperCase())));
   const tools = el("div", { class: "tools-row", hidden: true }, shown, el("label", { for: "kind", class: "hidden" }, "Kind"), kinds, el("label", { for: "order", class: "hidden" }, "Order"), order, el("label", { for: "within", class: "hidden" }, "Filter by name"), search, files);
-  const element = el("section", { "aria-label": "Answers", class: "found" }, summary, tools, rows, end);
+  const cautions = el("div", { class: "cautions" });
+  const element = el("section", { "aria-label": "Answers", class: "found" }, summary, cautions, tools, rows, end);
   const watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && loadMore(), { rootMargin: "300px" });
   watcher.observe(end);
   signal.addEventListener("abort", () => watcher.disconnect());
@@ -73,6 +74,7 @@ export function answerList(question, parameters, { note, more, signal }) {
     kinds.hidden = names.length < 2 && !state.kind;
     kinds.replaceChildren(el("option", { value: "" }, "every kind"), ...names.map((name) => el("option", { value: name, selected: name === state.kind }, name)));
     end.replaceChildren();
+    cautions.replaceChildren(...(found.warnings ?? []).map((text) => el("p", { class: "caution" }, text)));
     draw();
   }
   function draw() {

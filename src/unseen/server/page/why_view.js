@@ -62,12 +62,21 @@ function reason(data) {
   return parts;
 }
 
-/** One reason: its text, its confidence and its facts, whichever of them it has. */
+/** One reason: the link it speaks for, its text, its facts, and how sure it is, whichever of them it has. */
 function rule(one) {
   if (typeof one === "string") return el("li", {}, one);
-  const confidence = one.confidence ?? one.probability;
-  const facts = (one.facts ?? one.edges ?? []).filter((triple) => Array.isArray(triple) && triple.length === 3);
-  return el("li", {}, el("span", {}, one.text ?? ""), Number.isFinite(confidence) && bar(confidence), facts.length > 0 && el("ul", { class: "facts" }, facts.map((triple) => el("li", {}, fact(triple)))));
+  const facts = (one.body ?? []).filter((triple) => Array.isArray(triple) && triple.length === 3);
+  const effects = (one.effects ?? []).filter((effect) => Array.isArray(effect.edge));
+  return el(
+    "li",
+    {},
+    one.head && el("div", {}, fact(one.head)),
+    el("div", { class: "note" }, one.text ?? ""),
+    facts.length > 0 && el("ul", { class: "facts" }, facts.map((triple) => el("li", {}, fact(triple)))),
+    Number.isFinite(one.confidence) && el("div", { class: "measure" }, el("span", { class: "note" }, "confidence of the rule"), bar(one.confidence)),
+    Number.isFinite(one.probability) && el("div", { class: "measure" }, el("span", { class: "note" }, "the model alone"), bar(one.probability)),
+    effects.map((effect) => el("div", { class: "measure" }, el("span", {}, el("span", { class: "note" }, "without "), fact(effect.edge)), bar(effect.without))),
+  );
 }
 
 function others(question, data) {
