@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from unseen.database import Database, ledger
+from unseen.database import Database, graph_store, ledger
 from unseen.database import journal as journals
 from unseen.database.exact_sparql import update
 from unseen.database.triples import Triples
@@ -89,9 +89,9 @@ def machine(quick_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
         monkeypatch.setattr(Triples, name, noted)
 
-    for name in ("apply", "update", "forget_touched", "forget_numbers_before"):
+    for name in ("apply", "update", "update_with", "forget_touched", "forget_numbers_before"):
         after(name, made.transaction)
-    for name in ("flush", "bulk_load"):
+    for name in ("flush", "bulk_load", "load_into"):
         after(name, made.flush)
 
     real_write, real_current = journals.Journal._write, ledger.Ledger.sweep
@@ -126,6 +126,11 @@ def writes(folder: Path) -> list[Callable[[Database], Any]]:
     """Writes of every kind that undo one another, so that a wrong order shows."""
     loaded = folder / "load.tsv"
     loaded.write_text("S\tp\to\nL\tp\to\nM\tp\to\n")
+    statements = folder / "graph.nt"
+    statements.write_text(
+        "<urn:unseen:S> <urn:unseen:p> <urn:unseen:o> .\n<urn:unseen:W> <urn:unseen:p> <urn:unseen:o> .\n"
+    )
+    lines = graph_store.Lines(2, file=statements)
     s, t = ("S", "p", "o"), ("T", "p", "o")
 
     def text(words: str) -> Callable[[Database], Any]:
@@ -149,7 +154,12 @@ def writes(folder: Path) -> list[Callable[[Database], Any]]:
         text("INSERT { ?x :q :o } WHERE { ?x :p :o }"),
         text(f"{moved} WHERE {{ GRAPH <urn:g> {{ ?x :p :o }} }}"),
         lambda d: d.add([s]),
+        lambda d: graph_store.replace(d, "urn:g", lines),
+        lambda d: d.remove([s]),
+        lambda d: graph_store.replace(d, "urn:h", lines),
         text("DROP ALL"),
+        lambda d: graph_store.replace(d, None, lines),
+        lambda d: graph_store.add(d, "urn:i", lines),
         lambda d: d.add([t]),
         lambda d: d.backup(folder / f"copy-{len(list(folder.glob('copy-*')))}.db"),
         text("DELETE DATA { :T :p :o }"),

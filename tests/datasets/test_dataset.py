@@ -27,7 +27,8 @@ from unseen.datasets.split import inductive_split
 from unseen.datasets.tensor_file import read_tensors
 from unseen.errors import DatasetError
 from unseen.graph import KnowledgeGraph
-from unseen.graph.names import Names, text_array
+from unseen.graph.arrow_arrays import text_array
+from unseen.graph.names import Names
 from unseen.graph.prefixes import Prefixes
 from unseen.graph.vocabulary import Vocabulary
 from unseen.logic.shapes import SHAPES, Shape

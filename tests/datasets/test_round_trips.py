@@ -21,7 +21,8 @@ from unseen.datasets.query_table import QueryTable, Ragged
 from unseen.datasets.split import InductiveSplit
 from unseen.errors import DatasetError
 from unseen.graph import Vocabulary
-from unseen.graph.names import Names, text_array
+from unseen.graph.arrow_arrays import text_array
+from unseen.graph.names import Names
 from unseen.logic.shapes import SHAPES, Shape
 
 OWN = [Shape("4p", "e/r/r/r/r"), Shape("dm", "!(!e/r & !e/r)"), Shape("updm", "(!(!e/r & !e/r))/r")]

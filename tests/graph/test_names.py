@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from unseen.graph.names import Names, text_array
+from unseen.graph.arrow_arrays import text_array
+from unseen.graph.names import Names
 from unseen.graph.prefixes import Prefixes
 
 

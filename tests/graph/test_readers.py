@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import acero
 
 from tests.graph.files import by_first_appearance, file_of, keyed_triples, read, triples_in
 from unseen.errors import GraphError
@@ -115,7 +116,11 @@ def test_ids_follow_first_appearance_head_before_tail(tmp_path: Path) -> None:
     assert vocabulary.relations.keys.to_pylist() == ["s", "r", "q"]
 
 
-def test_ids_follow_first_appearance_over_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few_rows", [0, 1000, 50_000])
+def test_ids_follow_first_appearance_over_many_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few_rows: int
+) -> None:
+    monkeypatch.setattr(numbering, "FEW_ROWS", few_rows)
     monkeypatch.setattr(tables, "BLOCK_BYTES", 200)
     triples = [(f"e{i * 7 % 97}", f"r{i * 5 % 11}", f"e{i * 31 % 101}") for i in range(2000)]
     graph = read(tmp_path, "graph.tsv", "".join("\t".join(t) + "\n" for t in triples)).graph
@@ -126,7 +131,8 @@ def test_ids_follow_first_appearance_over_many_blocks(tmp_path: Path, monkeypatc
 
 
 def test_older_versions_of_arrow_read_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(numbering.acero, "RecordBatchReaderSourceNodeOptions", raising=False)
+    monkeypatch.setattr(numbering, "FEW_ROWS", 0)
+    monkeypatch.delattr(acero, "RecordBatchReaderSourceNodeOptions", raising=False)
     monkeypatch.setattr(tables, "BLOCK_BYTES", 200)
     triples = [(f"e{i * 7 % 97}", f"r{i % 3}", f"e{i * 31 % 101}") for i in range(500)]
     graph = read(tmp_path, "graph.tsv", "".join("\t".join(t) + "\n" for t in triples)).graph

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from unseen.errors import AmbiguousName, UnknownName
 from unseen.graph import KnowledgeGraph, Vocabulary
-from unseen.graph.names import Names, text_array, unique_labels
+from unseen.graph.arrow_arrays import text_array
+from unseen.graph.names import Names, unique_labels
 from unseen.graph.prefixes import Prefixes
 from unseen.graph.vocabulary import directed_relation, inverse_relation, is_inverse, undirected_relation
 

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from tests.graph.files import file_of, keyed_triples
 from unseen.errors import GraphError
 from unseen.graph import KnowledgeGraph, Vocabulary
+from unseen.graph.arrow_arrays import text_array
 from unseen.graph.files import writers
 from unseen.graph.files.readers import read_graph
 from unseen.graph.files.writers import check_target, write_graph
-from unseen.graph.names import Names, text_array
+from unseen.graph.names import Names
 
 if TYPE_CHECKING:
     from pathlib import Path

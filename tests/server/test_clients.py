@@ -116,6 +116,8 @@ class Silent:
 
     def __init__(self, *, closes: bool = False) -> None:
         self.requests: list[bytes] = []
+        self.unanswered = threading.Semaphore(0)
+        """Released with each request that stays without an answer."""
         self.closes = closes
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
@@ -134,6 +136,7 @@ class Silent:
             while data := visitor.recv(65536):
                 self.requests.append(data.split(b" HTTP", maxsplit=1)[0])
                 if b"/update" in data or b"slow" in data:
+                    self.unanswered.release()
                     while visitor.recv(65536):  # says nothing until the client has given up
                         pass
                     return
@@ -144,18 +147,20 @@ class Silent:
 
 def test_nothing_is_sent_twice_but_to_a_connection_that_was_closed() -> None:
     server = Silent()
-    client = unseen.connect(server.url, timeout=0.2)
-    client.entities()
-    for action in (lambda: client.update("INSERT DATA {}"), lambda: client.entities("slow")):
-        before = len(server.requests)
-        with pytest.raises(ServerError, match="does not answer: timed out"):
-            action()
-        assert len(server.requests) == before + 1
+    for action in (lambda one: one.update("INSERT DATA {}"), lambda one: one.entities("slow")):
+        client = unseen.connect(server.url, timeout=60)
         client.entities()
-    client.close()
+        before = len(server.requests)
+        client._timeout = 0.2  # only what is never answered is to time out
+        client._local.connection.sock.settimeout(0.2)
+        with pytest.raises(ServerError, match="does not answer: timed out"):
+            action(client)
+        assert server.unanswered.acquire(timeout=60)
+        assert len(server.requests) == before + 1
+        client.close()
     server.socket.close()
     closing = Silent(closes=True)
-    client = unseen.connect(closing.url, timeout=5)
+    client = unseen.connect(closing.url, timeout=60)
     assert [client.entities() for _ in range(3)] == [[]] * 3
     client.close()
     closing.socket.close()

@@ -16,7 +16,6 @@ from tests.server.running import Running, running
 from unseen.graph import KnowledgeGraph
 from unseen.server import page_files
 from unseen.server.answer_kinds import kinds_of
-from unseen.server.catalogue import MOST_COMPARED, entities_like
 from unseen.server.entity_edges import edges_of, usual_relations
 from unseen.server.example_questions import example_questions
 from unseen.server.keys import Keys
@@ -215,9 +214,3 @@ def test_examples_are_the_same_each_time_and_fewer_on_a_tiny_graph() -> None:
     graph = KnowledgeGraph.from_triples([("a", "r", "b")])
     assert example_questions(graph) == example_questions(graph)
     assert 1 <= len(example_questions(graph)) < 10
-
-
-def test_among_very_many_names_those_that_begin_with_a_text_come_first() -> None:
-    count = 2 * MOST_COMPARED
-    graph = KnowledgeGraph.from_triples([(f"xx a{number}", "r", "a") for number in range(count)] + [("ab", "r", "a")])
-    assert [one["name"] for one in entities_like(graph, "a", 3)] == ["a", "ab", "xx a0"]

@@ -34,6 +34,7 @@ from unseen.logic.sparql.parse import NAMESPACES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from unseen.database.graph_file import GraphFile
     from unseen.database.journal import Statement
     from unseen.database.ledger import Ledger
     from unseen.graph import KnowledgeGraph
@@ -58,6 +59,8 @@ class Database:
         self.path = Path(path)
         self._writing = RLock()
         self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
+        self.settled = 0
+        """`Triples.changes` when the last write ended: whoever has a copy of this many has every acknowledged one."""
         with ExitStack() as stack:
             folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
@@ -157,6 +160,8 @@ class Database:
             except DiskFull as error:
                 self._ledger.trouble = str(error)
                 raise
+            finally:
+                self.settled = self.triples.changes
 
     @contextmanager
     def _explaining(self, what: str) -> Iterator[None]:
@@ -210,6 +215,11 @@ class Database:
         """Run an update that traces itself (`update_text.traced`), all or nothing."""
         with self._writes() as ledger:
             ledger.run_update(text, self.prefixes, names_graphs=names_graphs)
+
+    def put(self, statements: GraphFile) -> None:
+        """Add the statements of a file to a graph, or make them all that it holds: all or nothing."""
+        with self._writes() as ledger:
+            ledger.put(statements)
 
     def load(
         self,

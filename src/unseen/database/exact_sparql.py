@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -13,7 +14,7 @@ from unseen.database.guard import check_query
 from unseen.errors import QueryRefused, UnseenError, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from unseen.database.database import Database
     from unseen.database.update_text import TracedUpdate
@@ -69,8 +70,15 @@ def update(database: Database, text: str, *, using: Sequence[str] = (), using_na
 
 def run(database: Database, rewritten: TracedUpdate) -> None:
     """Run an update that traces itself."""
-    try:
+    with refusing():
         database.run_traced(rewritten.text, names_graphs=rewritten.names_graphs)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """What the engine says to an update, as errors of ours."""
+    try:
+        yield
     except MemoryError:
         raise QueryRefused("the update needs more memory than there is") from None
     except (SyntaxError, ValueError, RuntimeError, OSError) as error:

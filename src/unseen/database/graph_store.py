@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from unseen.database.documents import statements_in
 from unseen.database.engine.operations import lines_of
-from unseen.database.exact_sparql import run
+from unseen.database.exact_sparql import refusing, run
+from unseen.database.graph_file import GraphFile, cleared
 from unseen.database.journal import MOST_JOURNALED, Change
 from unseen.database.update_text import ANYTHING_CHANGED, TracedUpdate, traced
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
     from unseen.database.database import Database
     from unseen.database.journal import Statement
+
+
+MOST_BYTES = 4 << 20
+"""Bytes of statements that are journaled; more are loaded in bulk."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,11 @@ class Lines:
         """The statements of a document, parsed in this process."""
         statements = list(statements_in(data, media_type))
         return cls(len(statements), lines_of(statements))
+
+    @property
+    def are_many(self) -> bool:
+        """Whether they are too many to be journaled."""
+        return self.file is not None and (self.count > MOST_JOURNALED or self.file.stat().st_size > MOST_BYTES)
 
     def text(self) -> str:
         """All of them."""
@@ -57,8 +67,8 @@ def exists(database: Database, graph: str | None) -> bool:
 def add(database: Database, graph: str | None, lines: Lines) -> None:
     """Add statements to a graph; many at once are loaded in bulk."""
     if graph is not None:
-        run(database, TracedUpdate(_insertion(graph, lines), names_graphs=True))
-    elif lines.count > MOST_JOURNALED and lines.file is not None:
+        _insert(database, graph, lines)
+    elif lines.are_many and lines.file is not None:
         database.load([lines.file])
     else:
         statements = lines.statements()
@@ -69,8 +79,7 @@ def add(database: Database, graph: str | None, lines: Lines) -> None:
 
 def replace(database: Database, graph: str | None, lines: Lines) -> None:
     """Make a graph hold these statements and no others."""
-    cleared = "CLEAR SILENT DEFAULT" if graph is None else f"DROP SILENT GRAPH <{graph}>; CREATE GRAPH <{graph}>"
-    run(database, TracedUpdate(f"{cleared} ;\n{_insertion(graph, lines)}{_trace_of(graph)}", names_graphs=True))
+    _insert(database, graph, lines, replaces=True)
 
 
 def delete(database: Database, graph: str | None) -> None:
@@ -78,10 +87,13 @@ def delete(database: Database, graph: str | None) -> None:
     run(database, traced("CLEAR DEFAULT" if graph is None else f"DROP GRAPH <{graph}>"))
 
 
-def _insertion(graph: str | None, lines: Lines) -> str:
+def _insert(database: Database, graph: str | None, lines: Lines, *, replaces: bool = False) -> None:
+    """Statements in a file are read by the engine only; few are an update."""
+    if lines.file is not None:
+        with refusing():
+            database.put(GraphFile(lines.file, graph, replaces))
+        return
     text = lines.text()
-    return f"INSERT DATA {{ {text} }}" if graph is None else f"INSERT DATA {{ GRAPH <{graph}> {{ {text} }} }}"
-
-
-def _trace_of(graph: str | None) -> str:
-    return "" if graph is not None else f" ;\n{ANYTHING_CHANGED}"
+    added = f"INSERT DATA {{ {text} }}" if graph is None else f"INSERT DATA {{ GRAPH <{graph}> {{ {text} }} }}"
+    parts = [*([cleared(graph)] if replaces else []), added, *([ANYTHING_CHANGED] if graph is None else [])]
+    run(database, TracedUpdate(" ;\n".join(parts), names_graphs=True))

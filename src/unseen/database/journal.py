@@ -44,11 +44,6 @@ class Change:
         """How many statements it touches."""
         return len(self.removed) + len(self.added)
 
-    @property
-    def undone(self) -> Change:
-        """The change that takes this one back, if this one changed all that it names."""
-        return Change(removed=self.added, added=self.removed)
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -86,7 +81,7 @@ class Journal:
         self.last = self.entries[-1].number or 0 if self.entries else after
         self.size = sum(entry.change.size for entry in self.entries)
         self._stream = path.open("r+b" if path.exists() else "x+b", buffering=0)
-        self._end = contents.end
+        self._end, self._is_longer = contents.end, False
         self._cut()
         if contents.lacks_newline:
             self._write(b"\n")
@@ -139,6 +134,8 @@ class Journal:
         self._stream.close()
 
     def _write(self, line: bytes) -> None:
+        if self._is_longer:
+            self._cut()
         self._stream.seek(self._end)
         written = 0
         while written < len(line):
@@ -146,7 +143,10 @@ class Journal:
         os.fsync(self._stream.fileno())
 
     def _cut(self) -> None:
+        """Remove what stands after the last whole line; if that fails, before the next one is written."""
+        self._is_longer = True
         self._stream.truncate(self._end)
+        self._is_longer = False
 
 
 def read_journal(path: Path) -> Contents:

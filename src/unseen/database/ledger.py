@@ -18,13 +18,16 @@ from unseen.database.folder import Counts, Current, sync_folder
 from unseen.database.journal import MOST_JOURNALED, Change, Entry, Journal
 from unseen.database.loading import rescanned
 from unseen.database.snapshots import write_snapshot
+from unseen.database.triple_forms import readable
 from unseen.database.write_numbers import lines_of_load, numbered
 from unseen.errors import DatabaseError, DiskFull, EngineLost, UnseenError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from unseen.database.folder import Folder, Settings
+    from unseen.database.graph_file import GraphFile
     from unseen.database.live_graph import LiveGraph
     from unseen.database.loading import Prepared
     from unseen.database.triples import Triples
@@ -53,8 +56,9 @@ class Ledger:
         self._must_reopen = False
         self._folder_may_be_older = False
         """Whether the disk may still name the journal before this one, because it could not be synchronized."""
-        self._trace_waits = False
-        self._taken_back: Entry | None = None
+        self._trace_waits = self._graph_is_behind = False
+        self._undoing: Change | None = None
+        """What undoes a change that was reported as failed, as long as the journal could not be written."""
 
     def commit(self, change: Change) -> None:
         """Carry out a known change; all that it names must differ from what is there."""
@@ -69,36 +73,87 @@ class Ledger:
         self._succeeded()
 
     def _carry_out(self, entry: Entry) -> None:
+        """A change in the journal into the triples; if that cannot be done, out of both again.
+
+        After a failure of the storage the triples are opened again and take all that the journal has. An error of any
+        other kind is told to the caller, so neither may keep the change.
+        """
         try:
             self.triples.apply(entry.change, entry.number or 0)
-        except Exception as error:
-            if not is_storage_failure(error):
-                raise
-            try:
-                self._resume_after(error)  # carries out what the journal has
-            except UnseenError:
-                with suppress(OSError):
-                    self.journal.take_back(entry)
-                self._taken_back = entry
-                raise
+        except BaseException as error:
+            if is_storage_failure(error):
+                self._carry_out_again(entry, error)
+                return
+            self._refuse(entry)
+            with suppress(UnseenError):
+                self._resume_after(error)
+            raise
+
+    def _carry_out_again(self, entry: Entry, error: BaseException) -> None:
+        try:
+            self._resume_after(error)  # carries out what the journal has
+        except BaseException:
+            self._refuse(entry)
+            raise
+
+    def _refuse(self, entry: Entry) -> None:
+        """Put in the place of a change that failed what undoes it: no restart may show it, whatever the triples have.
+
+        If the journal cannot be written either, the next write does this first.
+        """
+        self._undoing = Change(readable(entry.change.added), readable(entry.change.removed))
+        with suppress(OSError, DatabaseError):
+            self.journal.take_back(entry)
+            self._write_undoing()
+
+    def _write_undoing(self) -> None:
+        change = self._undoing
+        if change is not None and change.size:
+            self.journal.append(Entry(self._next_number(), change))
+        self._undoing = None
 
     def run_update(self, text: str, prefixes: dict[str, str], *, names_graphs: bool) -> None:
         """Run an update that traces itself (`update_text.traced`), all or nothing."""
         self.make_ready()
         self.journal.reserve(2 * len(text.encode()))
+        self._run(
+            lambda number: self.triples.update(numbered(text, number, self._loaded), prefixes),
+            flush_first=names_graphs,
+        )
+
+    def put(self, statements: GraphFile) -> None:
+        """Add the statements of a file to a graph, or make them all that it holds: all or nothing."""
+        self.make_ready()
+        self.journal.reserve(0)
+        if statements.replaces and not self.triples.is_empty(statements.graph):
+            self._run(lambda number: self._replace(statements, number), flush_first=True)
+        else:
+            self._run(lambda number: self._load_into(statements, number), flush_first=True)
+
+    def _replace(self, statements: GraphFile, number: int) -> None:
+        before, after = statements.update_around()
+        self.triples.update_with(statements.file, before, numbered(after, number, self._loaded))
+
+    def _load_into(self, statements: GraphFile, number: int) -> None:
+        self.triples.flush()  # as for a bulk load
+        self.triples.load_into(statements.file, statements.graph, statements.last_lines(number))
+
+    def _run(self, action: Callable[[int], None], *, flush_first: bool) -> None:
+        """Carry out an update that leaves its number and its trace in the triples."""
         number = self._next_number()
         with self.seen:
             try:
                 self.updating = number
-                self.triples.update(numbered(text, number, self._loaded), prefixes)
-            except Exception as error:
+                action(number)
+            except BaseException as error:
+                self._trace_waits = True  # whoever interrupts an update may come after its end
                 if not is_storage_failure(error):
                     raise
                 self._resume_after(error)
                 if (self.triples.marks().number or 0) < number:
                     raise self._not_done(error, "the update failed") from error
             else:
-                self._follow_update(flush_first=names_graphs)
+                self._follow_update(flush_first=flush_first)
             finally:
                 self.updating = None
         self._succeeded()
@@ -117,13 +172,25 @@ class Ledger:
             finally:
                 self.updating = None
             self._loaded = number
-            if prepared.has_blank_nodes:
-                self._rescan()
-            else:
-                self.live.join(prepared.graph, look_up=had_labels)
+            self._follow_load(prepared, look_up=had_labels)
         with suppress(UnseenError, OSError):  # the load is done, and recovery sees that the snapshot lacks it
             self.checkpoint()
         self._succeeded()
+
+    def _follow_load(self, prepared: Prepared, *, look_up: bool) -> None:
+        """Take a load that is done into the graph; if that fails, the next write makes the graph anew."""
+        self._graph_is_behind = True
+        try:
+            if prepared.has_blank_nodes:
+                self._rescan()
+            else:
+                self.live.join(prepared.graph, look_up=look_up)
+        except (UnseenError, OSError, RuntimeError) as error:
+            if isinstance(error, EngineLost):
+                self.note_failure(error)
+            problem = f"the load was carried out, but predicted answers follow it with the next write only: {error}"
+            raise DatabaseError(problem, path=self.path) from error
+        self._graph_is_behind = False
 
     def _bulk_load(self, file: Path, number: int) -> None:
         try:
@@ -137,7 +204,7 @@ class Ledger:
             if self.triples.marks().loaded < number:
                 raise self._not_done(error, "the load failed") from error
 
-    def _not_done(self, error: Exception, what: str) -> DatabaseError:
+    def _not_done(self, error: BaseException, what: str) -> DatabaseError:
         """The error for a change that was not carried out."""
         outcome = "nothing was changed"
         if isinstance(error, EngineLost):
@@ -188,6 +255,9 @@ class Ledger:
             self.resume()
         elif self._trace_waits:
             self._take_over_trace(flush_first=True)
+        if self._graph_is_behind:
+            self.rebuild()
+            self._graph_is_behind = False
 
     def require_space(self) -> None:
         """Refuse to begin a write on a full disk, or after the end."""
@@ -202,30 +272,22 @@ class Ledger:
             with self.live.held():
                 self.triples.reopen()
             marks = self.triples.marks()
+            self.number = max(self.number, marks.number or 0)
+            self._write_undoing()
             for entry in self.journal.entries_after(marks.number or 0):
                 self.triples.apply(entry.change, entry.number or 0)
-            self.number = max(self.number, marks.number or 0)
-            self._undo_what_was_taken_back(marks.number or 0)
             self._take_over_trace(flush_first=True)
         except Exception as error:
             self._must_reopen = True
             raise explained(error, self.path, "could not be written") from error
         self._must_reopen, self.trouble = False, None
 
-    def note_failure(self, error: Exception) -> None:
+    def note_failure(self, error: BaseException) -> None:
         """The triples have failed: they are opened again before the next write."""
         self._must_reopen = True
         self.trouble = str(explained(error, self.path, "the triples could not be written"))
 
-    def _undo_what_was_taken_back(self, number: int) -> None:
-        """A change that was reported as failed must not be there, even if the triples have it after all."""
-        entry, self._taken_back = self._taken_back, None
-        if entry is not None and (entry.number or 0) <= number:
-            undoing = Entry(self._next_number(), entry.change.undone)
-            self.journal.append(undoing)
-            self.triples.apply(undoing.change, undoing.number or 0)
-
-    def _resume_after(self, error: Exception) -> None:
+    def _resume_after(self, error: BaseException) -> None:
         """Try to go on after a failure at once; an error says that this has to wait for the next write."""
         self._must_reopen = True
         try:

@@ -19,7 +19,8 @@ import pyarrow as pa
 from unseen.database.folder import as_json, read_json, sync_folder
 from unseen.errors import DatabaseDamaged, DatabaseError
 from unseen.graph import KnowledgeGraph
-from unseen.graph.names import TEXT, Names
+from unseen.graph.arrow_arrays import TEXT
+from unseen.graph.names import Names
 from unseen.graph.prefixes import Prefixes
 from unseen.graph.vocabulary import Vocabulary
 

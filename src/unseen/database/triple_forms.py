@@ -51,6 +51,15 @@ def quads_of(statements: Iterable[Statement]) -> list[Any]:
         raise GraphError(f"this is no statement: {one_line(error)}") from None
 
 
+def readable(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The statements that the store can read."""
+    try:
+        quads_of(statements)
+    except GraphError:
+        return tuple(one for s in statements for one in readable((s,))) if len(statements) > 1 else ()
+    return tuple(statements)
+
+
 def keys_of(statement: Statement) -> KeyTriple:
     """The keys of a statement."""
     subject, predicate, value = statement

@@ -131,6 +131,20 @@ class Triples:
         with self._counted_change():
             self._carry_out({"do": "update", "prefixes": prefixes}, text.encode())
 
+    def update_with(self, file: Path, before: str, after: str) -> None:
+        """Run an update in one transaction whose text stands around the lines of a file."""
+        with self._counted_change():
+            self._ask("update_with", str(file), before, after)
+
+    def load_into(self, file: Path, graph: str | None, last: str) -> None:
+        """Take in a file of N-Triples as statements of a graph, and last lines of N-Quads: all of it or nothing."""
+        with self._counted_change():
+            self._ask("load_into", str(file), graph, last)
+
+    def is_empty(self, graph: str | None) -> bool:
+        """Whether a graph has no statement, or is not there."""
+        return bool(self._ask("is_empty", graph))
+
     def touched(self) -> Trace | None:
         """What the last update has changed; None if nobody has left a trace."""
         found = self._ask("touched")

@@ -53,6 +53,11 @@ class TracedUpdate:
     text: str
     names_graphs: bool
 
+    @property
+    def makes_graph_anew(self) -> bool:
+        """Whether it may touch anything, so that the graph is made anew after it; seconds for a million statements."""
+        return ANYTHING_CHANGED in self.text
+
 
 def traced(text: str, using: Sequence[str] = (), tokens: list[Token] | None = None) -> TracedUpdate:
     """The update with its trace; `using` are USING clauses to put before every WHERE."""

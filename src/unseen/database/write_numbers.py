@@ -56,3 +56,8 @@ def only_number(number: int) -> str:
 def lines_of_load(number: int) -> str:
     """The lines that an N-Quads file ends with to say which change its load is."""
     return "".join(f'<{CHANGE}> <{predicate}> "{number}"^^<{_INTEGER}> <{STATE}> .\n' for predicate in (NUMBER, LOADED))
+
+
+def lines_of_update(number: int) -> str:
+    """The lines that an N-Quads file ends with to say which change it is, with a trace that names no statement."""
+    return "".join(f'<{CHANGE}> <{NUMBER}> "{number}"^^<{_INTEGER}> <{graph}> .\n' for graph in (STATE, TOUCHED))

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.datasets.query_table import QueryTable, Ragged
-from unseen.graph.names import TEXT, Names
+from unseen.graph.arrow_arrays import TEXT
+from unseen.graph.names import Names
 from unseen.graph.prefixes import Prefixes
 from unseen.logic.shapes import Shape
 

@@ -14,14 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.errors import TooLarge
+from unseen.graph.arrow_arrays import text_array
 from unseen.graph.knowledge_graph import LARGEST_ID, KnowledgeGraph
-from unseen.graph.names import Names, text_array
 from unseen.graph.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from unseen.graph.names import Names
 
     Ids = NDArray[np.int32]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.errors import GraphError, TooLarge
-from unseen.graph.names import Names, text_array
+from unseen.graph.arrow_arrays import text_array
 from unseen.graph.sorted_edges import SortedEdges, first_occurrences
 from unseen.graph.vocabulary import Vocabulary, inverse_relation, is_inverse, undirected_relation
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
+
+    from unseen.graph.names import Names
 
     Ids = NDArray[np.int32]
 

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.errors import AmbiguousName, GraphError, UnknownName
+from unseen.errors import AmbiguousName, UnknownName
+from unseen.graph.arrow_arrays import TEXT, id_array, numbers_of, text_array
 from unseen.graph.prefixes import Prefixes, is_iri
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-TEXT = pa.large_string()
 LONGEST_COMPARED = 200
 """Characters of a name that are looked at to find similar ones: comparing takes the product of two lengths."""
 
@@ -50,7 +50,7 @@ class Names:
 
     def named(self, indices: Sequence[int]) -> list[tuple[str, str]]:
         """The readable name and the key of many ids, in one pass over each column."""
-        places = pa.array(indices, pa.int64())
+        places = id_array(np.asarray(indices, np.int64))
         keys = self.keys.take(places).to_pylist()
         labels = [None] * len(keys) if self.labels is None else self.labels.take(places).to_pylist()
         shorten = self.prefixes.shorten
@@ -164,22 +164,15 @@ def unique_labels(labels: Sequence[str | None], keys: Sequence[str], prefixes: P
     ]
 
 
-def text_array(names: Sequence[str | None]) -> pa.Array:
-    """Names as one Arrow array."""
-    try:
-        return pa.array(names, TEXT)
-    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
-        raise GraphError("a name is not valid Unicode text") from error
-
-
 def _positions(column: pa.Array | None, texts: Sequence[str | None] | pa.Array) -> NDArray[np.int32]:
     """Where each text stands in the column, -1 where it does not; the hash table is of the texts, not the column."""
     if column is None or len(column) == 0:
         return np.full(len(texts), -1, np.int32)
     wanted = texts if isinstance(texts, pa.Array) else text_array(texts)
-    hits = np.flatnonzero(pc.is_in(column, value_set=wanted, skip_nulls=True).to_numpy(zero_copy_only=False))
-    found = pc.index_in(wanted, value_set=column.take(pa.array(hits)), skip_nulls=True)
-    positions: NDArray[np.int32] = np.append(hits, -1)[found.fill_null(-1).to_numpy()].astype(np.int32)
+    hits = numbers_of(pc.indices_nonzero(pc.is_in(column, value_set=wanted, skip_nulls=True))).astype(np.int64)
+    found = pc.index_in(wanted, value_set=column.take(id_array(hits)), skip_nulls=True)
+    places = np.array([-1 if place is None else place for place in found.to_pylist()], np.int64)
+    positions: NDArray[np.int32] = np.append(hits, -1)[places].astype(np.int32)
     return positions
 
 

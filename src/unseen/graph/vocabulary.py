@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unseen.graph.names import Names, text_array
+from unseen.graph.arrow_arrays import text_array
+from unseen.graph.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

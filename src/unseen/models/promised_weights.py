@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 COUNTS = ("layers", "relation_layers", "hidden_layers")
 WIDTHS = ("dim", "hidden_dim")
 FACTORS = ("tokens", "anchors_per_node", "memory_width")
+_SWITCHES = {"layers": "gnn", "memory_width": "relation_memory"}
+"""Settings of parts that another setting can leave out."""
 SMALL = 1 << 24
 """Numbers of a network that may be made without a closer look."""
 
@@ -67,7 +69,9 @@ def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
 
 
 def _value(config: TrainingConfig, setting: str) -> int:
-    if setting == "layers" and not getattr(config, "gnn", True):
+    """The number that a setting has; 0 where another setting switches its part off."""
+    switch = _SWITCHES.get(setting)
+    if switch is not None and not getattr(config, switch, True):
         return 0
     return int(getattr(config, setting, 0))
 

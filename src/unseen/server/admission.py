@@ -59,6 +59,10 @@ class Bounds:
     """A batch takes no further question beyond this."""
     batch_cells: int = 1 << 28
     """A batch takes no further question beyond so many memberships: a gigabyte."""
+    interrupted: bool = True
+    """Whether quick questions may be answered in the middle of a long batch."""
+    keeps_promises: bool = True
+    """Whether a question is refused that would make one late that was taken before."""
 
     @property
     def quick(self) -> float:
@@ -167,7 +171,7 @@ class Backlog(Generic[Item]):
             finish += other.cost.seconds
             if other.tag <= ticket.tag:
                 ahead = finish
-            else:
+            elif self.bounds.keeps_promises:
                 late = max(late, now + finish + own - other.deadline)
         too_late = ahead - (self.bounds.seconds - own) / MARGIN
         return max(late, too_late, self._over_share(ticket, self.bounds.seconds - finish))

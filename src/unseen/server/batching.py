@@ -104,7 +104,7 @@ class Batcher(Generic[Item, Result]):
         self._cost_of = cost_of
         self._backlog: Backlog[_Asked[Item, Result]] = Backlog(self._cost, bounds)
         self._lock = threading.Lock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"{THREADS}model")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"{THREADS}batch")
         self._arrived = asyncio.Event()
         self._call: _Call[Item, Result] | None = None
         self._task: asyncio.Task[None] | None = None
@@ -300,7 +300,8 @@ class Batcher(Generic[Item, Result]):
         """Between two steps, in the model's thread: stop what nobody waits for, let quick questions pass."""
         if call.is_stopped:
             raise Stopped
-        if loop is not None and self._has_quick and call.estimate > self.bounds.batch_seconds:
+        is_long = self.bounds.interrupted and call.estimate > self.bounds.batch_seconds
+        if loop is not None and self._has_quick and is_long:
             self._let_pass(call, loop)
 
     def _let_pass(self, call: _Call[Item, Result], loop: asyncio.AbstractEventLoop) -> None:

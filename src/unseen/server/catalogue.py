@@ -1,10 +1,17 @@
-"""Entities and relations by name, for whoever does not know how something is called."""
+"""Entities and relations by name, for whoever does not know how something is called.
+
+All names are searched in arrays. At most `MOST_RANKED` matches are ranked one by one: on a large graph a text of one
+letter is in a million names.
+"""
 
 from __future__ import annotations
 
+import heapq
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.graph.prefixes import iri_of
@@ -15,55 +22,61 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.graph.names import Names
 
-MOST_COMPARED = 2000
-"""Names that are compared one by one; of more, the likeliest are found first."""
+MOST_RANKED = 20_000
+"""Matches that are ranked one by one; of more, those that begin with the text, and the shortest, are."""
 
 
 def entities_like(graph: KnowledgeGraph, text: str, limit: int) -> list[dict[str, Any]]:
     """Entities with an edge whose name holds a text: first those that begin with it, shorter names before longer."""
-    names = graph.vocabulary.entities
-    degrees = np.bincount(np.concatenate([graph.heads, graph.tails]), minlength=graph.num_entities)
-    found = _holding(names, text)
-    found = found[degrees[found] > 0]
-    wanted = text.lower()
-    if wanted:
-        named = sorted((_distance(names.name(index), wanted), index) for index in _likely(names, found, wanted, limit))
-        candidates = [index for _, index in named]
-    else:
-        candidates = found[np.argsort(-degrees[found], kind="stable")[:limit]].tolist()
-    return [{"name": names.name(i), "iri": iri_of(names.key(i)), "edges": int(degrees[i])} for i in candidates[:limit]]
+    names, count = graph.vocabulary.entities, graph.num_entities
+    degrees = np.bincount(graph.heads, minlength=count) + np.bincount(graph.tails, minlength=count)
+    candidates = np.flatnonzero(_holding(names, text) & (degrees > 0))
+    chosen = _nearest(names, candidates, text, limit) if text else _most(candidates, degrees, limit)
+    return [{"name": names.name(i), "iri": iri_of(names.key(i)), "edges": int(degrees[i])} for i in chosen]
 
 
 def relations_like(graph: KnowledgeGraph, text: str, limit: int) -> list[dict[str, Any]]:
     """Relations with a triple whose name holds a text, the most frequent first."""
     names = graph.vocabulary.relations
     counts = np.bincount(graph.relations, minlength=graph.num_relations)
-    found = sorted((i for i in _holding(names, text).tolist() if counts[i]), key=lambda index: -counts[index])
-    return [{"name": names.name(i), "iri": iri_of(names.key(i)), "triples": int(counts[i])} for i in found[:limit]]
+    found = _most(np.flatnonzero(_holding(names, text) & (counts > 0)), counts, limit)
+    return [{"name": names.name(i), "iri": iri_of(names.key(i)), "triples": int(counts[i])} for i in found]
 
 
-def _likely(names: Names, ids: NDArray[np.int64], text: str, limit: int) -> list[int]:
-    """Of many ids those that are worth a closer look: first those that begin with a text, then by length."""
-    if len(ids) <= MOST_COMPARED:
-        few: list[int] = ids.tolist()
-        return few
-    shown = names.keys.take(ids)
-    if names.labels is not None:
-        shown = pc.coalesce(names.labels.take(ids), shown)
-    begins = pc.starts_with(shown, text, ignore_case=True).to_numpy(zero_copy_only=False)
-    lengths = pc.utf8_length(shown).to_numpy(zero_copy_only=False)
-    best: list[int] = ids[np.lexsort((lengths, ~begins))[: max(limit, MOST_COMPARED)]].tolist()
-    return best
-
-
-def _holding(names: Names, text: str) -> NDArray[np.int64]:
-    """Ids whose key or label holds a text, whatever the case of its letters."""
+def _holding(names: Names, text: str) -> NDArray[np.bool_]:
+    """Which keys or labels hold a text, whatever the case of its letters."""
     holds: NDArray[np.bool_] = np.zeros(len(names), bool)
     for column in (names.keys, names.labels):
         if column is not None and len(column):
             matches = pc.match_substring(column, text, ignore_case=True).fill_null(False)
             holds |= matches.to_numpy(zero_copy_only=False)
-    return np.flatnonzero(holds)
+    return holds
+
+
+def _most(candidates: NDArray[np.int64], counts: NDArray[np.int64], limit: int) -> list[int]:
+    """The candidates with the largest counts, smaller ids first."""
+    order = np.argsort(-counts[candidates], kind="stable")[:limit]
+    found: list[int] = candidates[order].tolist()
+    return found
+
+
+def _nearest(names: Names, candidates: NDArray[np.int64], text: str, limit: int) -> list[int]:
+    """The candidates whose readable names are nearest to a text."""
+    ids = _promising(names, candidates, text).tolist()
+    wanted = text.lower()
+    ranked = ((_distance(name, wanted), index) for (name, _), index in zip(names.named(ids), ids, strict=True))
+    return [index for _, index in heapq.nsmallest(limit, ranked)]
+
+
+def _promising(names: Names, candidates: NDArray[np.int64], text: str) -> NDArray[np.int64]:
+    """As many candidates as are ranked: those in which a word begins with the text, and the shortest, come first."""
+    if len(candidates) <= MOST_RANKED:
+        return candidates
+    keys = names.keys.take(pa.array(candidates))
+    shown = keys if names.labels is None else pc.coalesce(names.labels.take(pa.array(candidates)), keys)
+    begins = pc.match_substring_regex(shown, rf"(^|[/#:]){re.escape(text)}", ignore_case=True)
+    order = np.lexsort((pc.utf8_length(shown).to_numpy(), ~begins.to_numpy(zero_copy_only=False)))
+    return np.sort(candidates[order[:MOST_RANKED]])
 
 
 def _distance(name: str, wanted: str) -> tuple[bool, int, str]:

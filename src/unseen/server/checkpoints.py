@@ -42,7 +42,7 @@ class Checkpoints:
     def is_fresh(self) -> bool:
         """Whether the newest copy has every write that is done."""
         newest = self.newest
-        return newest is not None and self._has(newest, self._database.triples.changes, self._database.version)
+        return newest is not None and self._has(newest, self._database.settled, self._database.version)
 
     @property
     def has_older(self) -> bool:
@@ -51,7 +51,7 @@ class Checkpoints:
 
     async def fresh(self) -> Checkpoint:
         """A copy with every write that was done before this call."""
-        changes, version = self._database.triples.changes, self._database.version
+        changes, version = self._database.settled, self._database.version
         while self.newest is None or not self._has(self.newest, changes, version):
             if self._making is None:
                 self._making = asyncio.create_task(self._make())

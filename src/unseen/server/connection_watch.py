@@ -3,11 +3,14 @@
 Above the cap the connection that has kept us waiting for longest is closed in favour of a new one: an idle one at once,
 a half-sent request or an unread answer after a second of silence. If there is none, the new one gets 503. Requests that
 are being answered are never given up. From this machine a few more may come, for whoever looks after the server.
+
+Connections whose chunked bodies are parsed in pieces take turns, some milliseconds in each turn of the event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import TYPE_CHECKING
 
 from unseen.server.problems import busy
@@ -23,6 +26,9 @@ FOR_THIS_MACHINE = 8
 SILENCE = 1.0
 """Seconds after which a connection that is not idle may have to make room."""
 
+TURN = 0.005
+"""Seconds of parsing in a turn of the event loop, for all connections together."""
+
 
 class ConnectionWatch:
     """The connections of a server."""
@@ -35,7 +41,9 @@ class ConnectionWatch:
         """Bytes of requests, and of large answers, in memory."""
         self._most_incoming = max(limits.incoming_bytes, 2 * largest_body)
         self._most_outgoing = max(limits.outgoing_bytes, 2 * largest_answer)
-        self._is_watching = False
+        self._is_watching = self._is_taking_turns = False
+        self._turns: deque[HttpConnection] = deque()
+        """Connections that hold a piece to be parsed."""
         shortest = min(limits.head_seconds, limits.body_seconds, limits.idle_seconds, limits.unread_seconds)
         self._period = min(1.0, shortest / 4)
 
@@ -59,6 +67,21 @@ class ConnectionWatch:
     def leave(self, connection: HttpConnection) -> None:
         """A connection has ended."""
         self.connections.discard(connection)
+
+    def take_turn(self, connection: HttpConnection) -> None:
+        """Let a connection go on when it is its turn."""
+        self._turns.append(connection)
+        if not self._is_taking_turns:
+            self._is_taking_turns = True
+            connection.loop.call_soon(self._take_turns, connection.loop)
+
+    def _take_turns(self, loop: asyncio.AbstractEventLoop) -> None:
+        until = loop.time() + TURN
+        while self._turns and loop.time() < until:
+            self._turns.popleft().go_on()
+        self._is_taking_turns = bool(self._turns)
+        if self._turns:
+            loop.call_soon(self._take_turns, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         """Give up whoever has taken too long."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from unseen.database.engine.engine_reader import MOST_IN_MEMORY
 from unseen.database.engine.wire_errors import ResultTooLarge, UnknownGraph
 from unseen.database.format_versions import GRAPHS, SOLUTIONS, chosen
 from unseen.database.graph_store import Lines
@@ -16,15 +18,19 @@ from unseen.server.problems import Problem, bad_request, busy
 from unseen.server.spool import SpooledResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from starlette.requests import Request
 
     from unseen.database.engine.frames import Header
     from unseen.server.reader_pool import Readers
 
-DOCUMENT_GROWTH = 8
+LARGEST_DOCUMENT = 8
+"""How many times larger than the largest body the statements of a document may be."""
+DOCUMENT_GROWTH = 32
 """How many times larger than a document its statements may be."""
+ANY_GROWTH = 4 << 20
+"""Bytes of statements up to which it does not matter how long their document is."""
 LONGEST_REMEMBERED = 1000
 """Characters of an Accept header whose meaning is remembered."""
 
@@ -49,12 +55,20 @@ class ExactAnswers:
         header = {"do": "graph", "graph": graph, "type": media_type, **self._room(self._limits.result_bytes)}
         return await self._response(request, header, "")
 
-    async def lines(self, data: bytes, media_type: str) -> Lines:
-        """A document as statements; the file, if there is one, is the caller's to delete."""
-        most = DOCUMENT_GROWTH * self._limits.body_bytes
+    @asynccontextmanager
+    async def lines(self, data: bytes, media_type: str) -> AsyncIterator[Lines]:
+        """A document as statements; the file, if there is one, is deleted afterwards."""
+        most = min(LARGEST_DOCUMENT * self._limits.body_bytes, max(ANY_GROWTH, DOCUMENT_GROWTH * len(data)))
         header = {"do": "document", "type": media_type, **self._room(most, "document", ".nt")}
-        told, result = await self._readers.ask(header, data, needs_store=False)
-        return Lines(told["count"], result, Path(told["file"]) if "file" in told else None)
+        try:
+            told, result = await self._readers.ask(header, data, needs_store=False)
+        except ResultTooLarge as error:
+            raise busy() if error.most < most else _grown(most) from None
+        if "file" not in told:
+            yield Lines(told["count"], result)
+            return
+        with self._readers.spool.kept(Path(told["file"])):
+            yield Lines(told["count"], file=Path(told["file"]))
 
     async def checked_update(self, text: str, using: Sequence[str], using_named: Sequence[str]) -> TracedUpdate:
         """An update as the writer is to run it."""
@@ -63,8 +77,9 @@ class ExactAnswers:
         return TracedUpdate(result.decode(), told["names_graphs"])
 
     def _room(self, most: int, kind: str = "result", suffix: str = "") -> Header:
+        """Where a result may be written, and how much of it; what stays in memory needs no room there."""
         spool = self._readers.spool
-        return {"spool": str(spool.path(kind, suffix)), "most": min(most, spool.room)}
+        return {"spool": str(spool.path(kind, suffix)), "most": min(most, max(spool.room, MOST_IN_MEMORY))}
 
     async def _response(self, request: Request, header: Header, text: str) -> Response:
         try:
@@ -80,6 +95,12 @@ class ExactAnswers:
         if "file" in told:
             return SpooledResponse(self._readers.spool.taken(Path(told["file"]), told["size"]), told["type"])
         return Response(result, media_type=told["type"])
+
+
+def _grown(most: int) -> Problem:
+    """A small document that stands for far more statements than it has bytes."""
+    message = f"the statements of the document take more than {most:,} bytes; send it in parts, or as N-Triples"
+    return Problem(413, "too_large", message)
 
 
 def unacceptable(offered: Iterable[str]) -> Problem:

@@ -53,7 +53,7 @@ def routes(service: Service) -> list[Route]:
     async def delete(request: Request) -> Response:
         """Remove a graph; the default one becomes empty."""
         graph = await _graph_of(service, request)
-        await service.write(partial(_deleted, service, graph))
+        await service.write_for_long(partial(_deleted, service, graph))
         return Response(status_code=204)
 
     return [
@@ -80,12 +80,9 @@ async def _graph_of(service: Service, request: Request) -> str | None:
 async def _changed(service: Service, request: Request, graph: str | None, change: Change) -> Response:
     """Parse the body in a reader, and have the writer do something with its statements."""
     media_type = require_type(request, list(READABLE_GRAPHS))
-    lines = await service.exact.lines(await body_of(request, service.limits.body_bytes), media_type)
-    try:
-        is_new = await service.write(partial(_carried_out, service, graph, change, lines))
-    finally:
-        if lines.file is not None:
-            lines.file.unlink(missing_ok=True)
+    async with service.exact.lines(await body_of(request, service.limits.body_bytes), media_type) as lines:
+        write = service.write if lines.file is None else service.write_for_long
+        is_new = await write(partial(_carried_out, service, graph, change, lines))
     return Response(status_code=201 if is_new and graph is not None else 204)
 
 

@@ -2,7 +2,8 @@
 
 uvicorn parses requests (httptools), runs them and writes their answers. What is ours:
 
-- address and headers are bounded in length and number, trailers and the frames of chunks in length;
+- address and headers are bounded in length and number, trailers and the frames of chunks in length (`chunks`);
+- chunked bodies, whose parts may be tiny, are parsed in pieces, and connections take turns (`connection_watch`);
 - a request is read only when the one before it has been answered; what was sent ahead waits in the socket;
 - a client that is slow to send, or to read its answer, is given up (`connection_watch`);
 - what is no HTTP is answered in our shape.
@@ -13,9 +14,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from unseen.server.chunks import Chunks
 from unseen.server.problems import Problem, as_bytes, bad_request, busy, described
 
 if TYPE_CHECKING:
@@ -31,8 +33,8 @@ MOST_PATH_BYTES = 4 << 10
 """The address up to its `?`, which is decoded before anyone could ask for a key."""
 SECONDS_FOR_A_BODY = 10.0
 """A body that takes longer makes its connection one to be given up when others need room."""
-MOST_FRAME_BYTES = 64 << 10
-"""What may come between two pieces of a chunked body, or after the last one."""
+MOST_AT_ONCE = 8 << 10
+"""Bytes of a chunked body that are parsed before it is somebody else's turn: a few milliseconds at most."""
 LEAST_PROGRESS = 16 << 10
 """Bytes that a client has to read in the time that it has for some."""
 _TOO_MANY = f"there are more than {MOST_HEADERS} headers, or they are longer than {MOST_HEADER_BYTES:,} bytes"
@@ -57,15 +59,16 @@ class HttpConnection(HttpToolsProtocol):
         self.phase = Phase.HEAD
         self._since = self.heard = self.loop.time()
         """When the phase began, and when the last bytes came."""
-        self._head_bytes = self._frame_bytes = 0
-        self._body_left: int | None = None
-        """Bytes of the body that are still to come; None if it is chunked."""
+        self._head_bytes = self._body_left = 0
+        """Bytes of the head so far, and of a body of known length that are still to come."""
+        self._chunks: Chunks | None = None
+        """The frames of the body, if it is chunked."""
         self._taken = 0
         """Bytes that were received and are in memory still."""
         self._pieces: list[bytes] = []
         """Pieces of a body that nobody has been given yet."""
         self._held = b""
-        """What came after a request that is not answered yet."""
+        """What came after a request that is not answered yet, or has to wait for its turn."""
         self._unread: tuple[float, int] | None = None
         """Since when the client has read too little of an answer, and how much was unsent then."""
         self._closing_since: float | None = None
@@ -94,6 +97,8 @@ class HttpConnection(HttpToolsProtocol):
             self._refuse(busy())
         elif self._held:
             self._held += data
+        elif self._is_in_chunks:
+            self._wait_for_turn(data)
         else:
             self._parse(data)
 
@@ -109,31 +114,53 @@ class HttpConnection(HttpToolsProtocol):
         position = 0
         while position < len(data) and not self.transport.is_closing():
             if self.phase is Phase.ANSWER:
-                self._held = data[position:]
-                self.flow.hold()  # type: ignore[attr-defined]
+                self._hold(data[position:])
                 return
+            if self._is_in_chunks and position:
+                self._wait_for_turn(data[position:])
+                return
+            position = self._parse_piece(data, position)
+
+    def _parse_piece(self, data: bytes, position: int) -> int:
+        """Parse up to the end of the head or of the body, or one piece of a chunked body; the place reached."""
+        try:
             end = self._end_of_piece(data, position)
-            super().data_received(data[position:end])
-            self._check_lengths(end - position)
-            position = end
+        except Problem as problem:
+            self._refuse(problem)
+            return len(data)
+        super().data_received(data[position:end])
+        if not self.transport.is_closing():
+            self._check_parsed(end - position)
+        return end
+
+    def _hold(self, data: bytes) -> None:
+        """Keep what came until it can be parsed, and read no more meanwhile."""
+        self._held = data
+        self.flow.hold()  # type: ignore[attr-defined]
+
+    def _wait_for_turn(self, data: bytes) -> None:
+        self._hold(data)
+        self._watch.take_turn(self)
+
+    @property
+    def _is_in_chunks(self) -> bool:
+        return self.phase is Phase.BODY and self._chunks is not None
 
     def _end_of_piece(self, data: bytes, position: int) -> int:
-        """Where what is parsed next ends: with the head, the chunk or the body, but not behind the request."""
-        if self.phase is Phase.BODY and self._body_left is not None:
+        """Where what is parsed next ends: with the head, the body or a piece of it, but not behind the request."""
+        if self.phase is not Phase.BODY:
+            found = data.find(_END, position)
+            return len(data) if found < 0 else found + len(_END)
+        if self._chunks is None:
             return min(len(data), position + self._body_left)
-        found = data.find(_END, position)
-        return len(data) if found < 0 else found + len(_END)
+        return self._chunks.end_in(data, position, min(len(data), position + MOST_AT_ONCE))
 
-    def _check_lengths(self, size: int) -> None:
-        if self.transport.is_closing():
-            return
+    def _check_parsed(self, size: int) -> None:
         if self.phase is Phase.HEAD:
             self._head_bytes += size
             self._check_head()
-        elif self.phase is Phase.BODY and self._body_left is None:
-            self._frame_bytes += size
-            if self._frame_bytes > MOST_FRAME_BYTES:
-                self._refuse(Problem(431, "too_large", f"a trailer is longer than {MOST_FRAME_BYTES:,} bytes"))
+        elif self._is_in_chunks and self._chunks is not None and self._chunks.is_over:
+            self._refuse(bad_request("the chunks of the body do not end where they should"))
 
     def _check_head(self) -> None:
         """Refuse address and headers that are too long, or too many, as soon as they are."""
@@ -153,18 +180,28 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """A request starts."""
+        if self.phase is Phase.ANSWER:  # the parser sees the end of the body elsewhere than we do
+            self._refuse(bad_request("the chunks of the body do not end where they should"))
+            raise _Refused
         super().on_message_begin()
         self._enter(Phase.HEAD)
         self._head_bytes = 0
         self.scope["unseen.watch"] = self._watch  # type: ignore[typeddict-unknown-key]
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or a trailer; one too many ends the parsing, however many more there are."""
+        if len(self.headers) > MOST_HEADERS:
+            self._refuse(Problem(431, "too_large", _TOO_MANY))
+            raise _Refused
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """The body comes next."""
         self._enter(Phase.BODY)
         lengths = [value for name, value in self.headers if name == b"content-length"]
         is_chunked = any(name == b"transfer-encoding" for name, _ in self.headers)
-        self._body_left = None if is_chunked else int(lengths[0]) if lengths else 0
-        self._frame_bytes = 0
+        self._chunks = Chunks() if is_chunked else None
+        self._body_left = int(lengths[0]) if lengths else 0
         self._check_head()
         if self.transport.is_closing():
             return
@@ -175,8 +212,7 @@ class HttpConnection(HttpToolsProtocol):
         """A piece of the body."""
         if self.transport.is_closing():
             return
-        self._frame_bytes = 0
-        if self._body_left is not None:
+        if self._chunks is None:
             self._body_left -= len(body)
         self._pieces.append(body)
 
@@ -210,6 +246,13 @@ class HttpConnection(HttpToolsProtocol):
         held, self._held = self._held, b""
         if not self.transport.is_closing():
             self._parse(held)
+
+    def go_on(self) -> None:
+        """Parse the next piece of what is held, and read on if that was all."""
+        self._parse_held()
+        if not self._held and not self.transport.is_closing():
+            is_full = self.cycle is not None and len(self.cycle.body) > HIGH_WATER_LIMIT
+            self.flow.let_go(reads=not is_full)  # type: ignore[attr-defined]
 
     def _rest(self) -> None:
         self._enter(Phase.IDLE)
@@ -290,8 +333,9 @@ class HttpConnection(HttpToolsProtocol):
             self.cycle.message_event.set()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
-        self._refuse(bad_request(msg))
+        """Answer what is no HTTP; what was refused already has got its answer."""
+        if not self.transport.is_closing():
+            self._refuse(bad_request(msg))
 
     def _refuse(self, problem: Problem) -> None:
         """Say why, and close; an answer that has begun cannot be followed by another one."""
@@ -307,6 +351,10 @@ class HttpConnection(HttpToolsProtocol):
         self.transport.close()
 
 
+class _Refused(Exception):
+    """Raised to the parser, which passes it on as an error of its own: it need not parse the rest."""
+
+
 class _Flow(FlowControl):
     """uvicorn's flow control, in which reading stays off while a later request is held back."""
 
@@ -319,10 +367,11 @@ class _Flow(FlowControl):
         self._holds = True
         self.pause_reading()
 
-    def let_go(self) -> None:
-        """Read on."""
+    def let_go(self, *, reads: bool = True) -> None:
+        """Read on, at once or when the body that is there has been taken."""
         self._holds = False
-        self.resume_reading()
+        if reads:
+            self.resume_reading()
 
     def resume_reading(self) -> None:
         """Read on, unless reading is held."""

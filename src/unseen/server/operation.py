@@ -36,7 +36,7 @@ def routes(service: Service) -> list[Route]:
 
     async def metrics(_: Request) -> Response:
         """Numbers for Prometheus."""
-        return PlainTextResponse(service.metrics.text(await service.help(service.gauges)))
+        return PlainTextResponse(service.metrics.text(await service.count()))
 
     return [
         Route("GET", "/healthz", "open", health, openapi.HEALTH),

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from unseen.api import prefixes_of
 from unseen.database.format_versions import SOLUTIONS, results_format
 from unseen.database.guard import PREDICT_SERVICE
 from unseen.database.triple_forms import statement_of_keys
 from unseen.errors import QueryRefused, QuerySyntaxError
 from unseen.graph.files.oxigraph import pyoxigraph_module
-from unseen.logic.sparql import parse_sparql
 from unseen.logic.sparql.parse import NAMESPACES
 from unseen.logic.sparql.words import MAX_LENGTH, Token, tokens_of
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.answers import Answer, Answers
-    from unseen.graph import KnowledgeGraph
 
 EXTRA = ("score", "known")
 MOST_CLAUSES = 8
@@ -73,12 +70,10 @@ def _with_pieces(text: str, pieces: Sequence[tuple[int, int, str]]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def answer_variable(text: str, graph: KnowledgeGraph) -> str:
-    """The variable that a question selects."""
-    variable = parse_sparql(text, prefixes_of(graph)).variable
+def check_variable(variable: str) -> None:
+    """Refuse an answer variable that would stand for something else in the results."""
     if variable in EXTRA:
         raise QueryRefused(f"?{variable} is what predictions say about an answer: name the answer variable otherwise")
-    return variable
 
 
 def clauses_of(text: str) -> list[Clause]:

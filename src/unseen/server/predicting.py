@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from unseen.answers import Answers, Question
-from unseen.api import ask_all, check_memory, is_sparql, lookup_for, open_method, parse, prepare
+from unseen.api import ask_all, check_memory, is_sparql, lookup_for, open_method, prefixes_of, prepare
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, Project
@@ -52,11 +52,18 @@ class Asked:
     explain: bool = False
     predicted_only: bool = False
     exact: bool = False
+    sparql: bool = False
+    """Whether it can only be SPARQL."""
+
+    @cached_property
+    def is_sparql(self) -> bool:
+        """Whether it is SPARQL; else it is a formula."""
+        return self.sparql or is_sparql(self.text)
 
     @property
     def is_short(self) -> bool:
         """Whether to parse it is less work than to hand it to a thread."""
-        return len(self.text) <= LONGEST_REMEMBERED and not is_sparql(self.text)
+        return len(self.text) <= LONGEST_REMEMBERED and not self.is_sparql
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,8 @@ class Planned:
     """With names."""
     limit: int | None
     steps: int
+    variable: str = ""
+    """What SPARQL calls the answer."""
 
 
 @dataclass(frozen=True)
@@ -96,15 +105,15 @@ class Predictor:
     def plan(self, asked: Asked) -> Planned:
         """A question, parsed; one that is too large is an error."""
         if asked.is_short:
-            query, steps, limit = *_short(asked.text), None
+            query, steps, limit, variable = *_short(asked.text), None, ""
         else:
-            query, limit = parse(asked.text, self.database.graph)
+            query, limit, variable = _parsed(asked, self.database.graph)
             steps = steps_of(query)
         most = Bounds.batch_cells // max(1, self._graph.num_entities)
         if steps > most:
             entities = self._graph.num_entities
             raise QueryRefused(f"it takes {steps:,} relation steps; on {entities:,} entities one may take {most:,}")
-        return Planned(asked, query, limit, steps)
+        return Planned(asked, query, limit, steps, variable)
 
     def cost_of(self, planned: Planned) -> Cost:
         """What a question will take, by what others have taken."""
@@ -177,6 +186,16 @@ class Predictor:
             seconds = time.perf_counter() - began - (self._timed - before)
             self._timed += seconds
             note(units_of(graph, steps), seconds)
+
+
+def _parsed(asked: Asked, graph: KnowledgeGraph) -> tuple[Query, int | None, str]:
+    """A question as a query, the number of answers that it asks for, and what it calls them."""
+    if not asked.is_sparql:
+        return parse_formula(asked.text), None, ""
+    from unseen.logic.sparql import parse_sparql  # rdflib is optional
+
+    selection = parse_sparql(asked.text, prefixes_of(graph))
+    return selection.query, selection.limit, selection.variable
 
 
 @lru_cache(maxsize=2048)

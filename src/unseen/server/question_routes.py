@@ -52,11 +52,11 @@ def routes(service: Service) -> list[Route]:
 
     async def entities(request: Request) -> Response:
         """Entities whose name holds a text, the best match first."""
-        return JSONResponse(await service.help(partial(_listed, service, request, entities_like, "entities")))
+        return JSONResponse(await service.look_up(partial(_listed, service, request, entities_like, "entities")))
 
     async def relations(request: Request) -> Response:
         """Relations, the most frequent first."""
-        return JSONResponse(await service.help(partial(_listed, service, request, relations_like, "relations")))
+        return JSONResponse(await service.look_up(partial(_listed, service, request, relations_like, "relations")))
 
     return [
         Route("POST", "/ask", "read", ask, openapi.ASK),

@@ -290,6 +290,7 @@ class Readers:
             self._waiting.remove(job)
             self._waiting_bytes -= len(job.body)
             job.fail(busy())
+        self._watch_spool()
         self._fill()
         self._sweep()
 
@@ -298,6 +299,14 @@ class Readers:
             self._end(reader, too_slow(self.limits.seconds), "time")
         elif not reader.is_slow and now - job.began > TICK and reader.seconds_at_work(now) > self._slice:
             self._make_slow(reader, job)
+
+    def _watch_spool(self) -> None:
+        """End the reader with the largest unfinished file if all files together are too much."""
+        writing = {reader: _written(reader.job) for reader in self._all if reader.job is not None}
+        if writing and self.spool.is_over(sum(writing.values())):
+            reader = max(writing, key=lambda reader: writing[reader])
+            if writing[reader]:
+                self._end(reader, busy(), "crowded")
 
     @property
     def _slice(self) -> float:
@@ -336,6 +345,14 @@ class Readers:
         if isinstance(error, OSError | ValueError | RuntimeError | SyntaxError):
             return DatabaseError(f"the query failed: {error}")
         return error
+
+
+def _written(job: Job) -> int:
+    """Bytes of the file that a request is writing."""
+    try:
+        return Path(job.header["spool"]).stat().st_size if "spool" in job.header else 0
+    except OSError:  # there is none, or not any more
+        return 0
 
 
 def _delete_spool(header: Header) -> None:

@@ -6,21 +6,21 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unseen.database.engine.frames import FrameBuffer, frame
+from unseen.database.engine.progress import processor_seconds
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from unseen.database.engine.frames import Header
     from unseen.database.engine.process import Child
 
     Reply = tuple[Header, bytes]
 
-_TICKS = os.sysconf("SC_CLK_TCK")
 SLOW_NICENESS = 10
 
 
@@ -104,7 +104,7 @@ class ReaderProcess:
         job = self.job
         if job is None:
             return 0.0
-        used = _processor_seconds(self.pid)
+        used = processor_seconds(self.pid)
         if job.used_before is None:
             job.used_before = used
         return max(used - job.used_before, (now - job.began) / 5)
@@ -168,11 +168,3 @@ class ReaderProcess:
         del self._unsent[:sent]
         if not self._unsent:
             self.loop.remove_writer(self._connection)
-
-
-def _processor_seconds(pid: int) -> float:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-    except OSError:  # no such system, or no such process any more
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / _TICKS

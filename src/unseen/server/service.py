@@ -6,14 +6,15 @@ import asyncio
 import json
 import time
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from unseen.errors import UnseenError
 from unseen.server.admission import Bounds
 from unseen.server.batching import ANYONE, Batcher
 from unseen.server.callers import caller_of
 from unseen.server.exact_answers import ExactAnswers
 from unseen.server.metrics import Metrics
+from unseen.server.parsing import Parsing
 from unseen.server.predicting import Asked, Planned, Predictor
 from unseen.server.problems import Problem
 from unseen.server.reader_pool import CAUSES, Readers
@@ -52,12 +53,16 @@ class Service:
         self.readers = Readers(database, settings)
         self.exact = ExactAnswers(self.readers)
         self._healing: asyncio.Task[None] | None = None
-        self.helpers = Workers("names", threads=2, waiting=self.limits.waiting)
+        self.parsing = Parsing(self.predictor.plan, self.limits).turns
+        self.texts = Workers("texts", threads=2, waiting=self.limits.waiting)
+        self.names = Workers("names", threads=2, waiting=self.limits.waiting)
+        self.numbers = Workers("numbers", threads=1, waiting=self.limits.waiting)
         self.writer = Workers("write", threads=1, waiting=self.limits.waiting)
 
     def start(self) -> None:
         """Begin to answer."""
         self.batcher.start()
+        self.parsing.start()
         self.readers.start()
 
     @property
@@ -80,9 +85,11 @@ class Service:
 
     async def stop(self) -> None:
         """Finish what was taken, as far as that is done in time, then close the database."""
-        self.helpers.stop()
+        for workers in (self.texts, self.names, self.numbers):
+            workers.stop()
         try:
             async with asyncio.timeout(self.settings.shutdown_seconds):
+                await self.parsing.stop()
                 await self.batcher.stop()
                 await self.writer.drain()
         except TimeoutError:
@@ -91,29 +98,57 @@ class Service:
         self.database.close(patience=1.0)
 
     async def help(self, action: Callable[[], Result]) -> Result:
-        """Run something short that only reads, in threads that no exact query can hold."""
-        return await self.helpers.run(action, self.limits.seconds)
+        """Run something short on a long text, in threads that no query can hold."""
+        return await self.texts.run(action, self.limits.seconds)
+
+    async def look_up(self, action: Callable[[], Result]) -> Result:
+        """Look something up in the graph."""
+        return await self.names.run(action, self.limits.seconds)
+
+    async def count(self) -> dict[str, float]:
+        """Numbers of this moment; in a thread, because the graph may have to be made anew."""
+        return await self.numbers.run(self._gauges, self.limits.seconds)
 
     async def write(self, action: Callable[[], Result]) -> Result:
         """Run something that writes; it is never given up half-way, and one runs at a time."""
         return await self.writer.run_to_the_end(action, self.limits.seconds)
 
+    async def write_for_long(self, action: Callable[[], Result]) -> Result:
+        """Run something that may write for long; until it is done, exact queries see what was there before."""
+        loop = asyncio.get_running_loop()
+        return await self.write(lambda: self._after_a_checkpoint(action, loop))
+
+    def _after_a_checkpoint(self, action: Callable[[], Result], loop: asyncio.AbstractEventLoop) -> Result:
+        """Nobody writes but this thread: the checkpoint stays the newest there can be until the action ends."""
+        making = asyncio.run_coroutine_threadsafe(self.readers.checkpoints.fresh(), loop)
+        with suppress(UnseenError, TimeoutError):
+            making.result(self.limits.seconds)
+        return action()
+
     async def ask(self, asked: Asked, caller: Caller = ANYONE) -> Answers:
         """Answer a question together with others that come at the same time."""
-        plan = partial(self.predictor.plan, asked)
-        return await self.batcher.submit(plan() if asked.is_short else await self.help(plan), caller)
+        return await self.answer(await self.plan(asked, caller), caller)
+
+    async def plan(self, asked: Asked, caller: Caller) -> Planned:
+        """Parse a question: at once if it is short, else when it is its caller's turn."""
+        return self.predictor.plan(asked) if asked.is_short else await self.parsing.submit(asked, caller)
+
+    async def answer(self, planned: Planned, caller: Caller) -> Answers:
+        """Answer a question that is parsed."""
+        return await self.batcher.submit(planned, caller)
 
     def caller_of(self, request: Request) -> Caller:
         """Who asks, and whether they still wait."""
         return caller_of(request)
 
-    def gauges(self) -> dict[str, float]:
+    def _gauges(self) -> dict[str, float]:
         """Numbers of this moment."""
         graph = self.database.graph
         return {
             "entities": graph.num_entities,
             "relations": graph.num_relations,
             "triples": graph.num_triples,
+            "texts_waiting": self.parsing.waiting,
             "questions_waiting": self.batcher.waiting,
             "questions_waiting_seconds": round(self.batcher.backlog_seconds, 3),
             "exact_queries": self.readers.running,

@@ -12,7 +12,7 @@ from unseen.database.format_versions import SOLUTIONS, chosen
 from unseen.server import openapi
 from unseen.server.exact_answers import unacceptable
 from unseen.server.predicted_sparql import (
-    answer_variable,
+    check_variable,
     clauses_of,
     results_of,
     values_of,
@@ -27,6 +27,7 @@ from unseen.server.route_table import Route
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from unseen.answers import Answers
     from unseen.server.service import Service
 
 QUERY, UPDATE = "application/sparql-query", "application/sparql-update"
@@ -49,7 +50,8 @@ def routes(service: Service) -> list[Route]:
         text = parameters.required("update")
         using, named = parameters.all("using-graph-uri"), parameters.all("using-named-graph-uri")
         checked = await service.exact.checked_update(text, using, named)
-        await service.write(partial(exact.run, service.database, checked))
+        write = service.write_for_long if checked.makes_graph_anew else service.write
+        await write(partial(exact.run, service.database, checked))
         return Response(status_code=204)
 
     return [
@@ -94,8 +96,7 @@ async def _predicted(service: Service, request: Request, text: str, count: int |
     """Answer a query by prediction."""
     media_type = acceptable(request.headers.get("accept", ""), list(SOLUTIONS))
     question = await apart(service.help, len(text), partial(without_extra_variables, text))
-    variable = await service.help(partial(_variable, service, question))
-    answers = await service.ask(Asked(question, count), service.caller_of(request))
+    variable, answers = await _asked(service, request, question, count)
     body = await service.help(partial(results_of, answers, variable, media_type))
     return Response(body, media_type=media_type)
 
@@ -106,15 +107,17 @@ async def _with_predictions(service: Service, request: Request, text: str, count
     tables = []
     for clause in clauses:
         question = await apart(service.help, len(clause.question), partial(without_extra_variables, clause.question))
-        variable = await service.help(partial(_variable, service, question))
-        answers = await service.ask(Asked(question, count), service.caller_of(request))
+        variable, answers = await _asked(service, request, question, count)
         tables.append(await service.help(partial(values_of, answers, variable)))
     return with_values(text, clauses, tables)
 
 
-def _variable(service: Service, question: str) -> str:
-    """The answer variable; parsing here, in a thread, spares the model's thread the work."""
-    return answer_variable(question, service.database.graph)
+async def _asked(service: Service, request: Request, question: str, count: int | None) -> tuple[str, Answers]:
+    """The answers to a SPARQL question, and what it calls them."""
+    caller = service.caller_of(request)
+    planned = await service.plan(Asked(question, count, sparql=True), caller)
+    check_variable(planned.variable)
+    return planned.variable, await service.answer(planned, caller)
 
 
 def acceptable(accept: str, offered: list[str]) -> str:

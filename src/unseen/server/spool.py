@@ -1,15 +1,19 @@
-"""Results on their way to clients: small ones in memory, larger ones in files that have no name any more."""
+"""Results on their way to clients, documents on their way to the writer: small ones in memory, larger ones in files.
+
+Files that clients read have no name any more. All of them count against one limit, those that are being written too.
+"""
 
 from __future__ import annotations
 
 import shutil
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from starlette.responses import Response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from starlette.types import Receive, Scope, Send
@@ -24,7 +28,7 @@ class Spool:
     def __init__(self, folder: Path, most: int) -> None:
         self.folder, self._most = folder, most
         self.held = 0
-        """Bytes in files that clients have not read yet."""
+        """Bytes in files that clients have not read yet, or that wait for the writer."""
         self._count = 0
         shutil.rmtree(folder, ignore_errors=True)  # what a server that was killed has left
         folder.mkdir(mode=0o700)
@@ -38,6 +42,21 @@ class Spool:
     def room(self) -> int:
         """Bytes that may still be written."""
         return max(0, self._most - self.held)
+
+    def is_over(self, writing: int) -> bool:
+        """Whether files that are held and so many bytes that are being written are too much together."""
+        return self.held + writing > self._most
+
+    @contextmanager
+    def kept(self, path: Path) -> Iterator[None]:
+        """Count a file as long as it is needed, and delete it then."""
+        size = path.stat().st_size
+        self.held += size
+        try:
+            yield
+        finally:
+            self.held -= size
+            path.unlink(missing_ok=True)
 
     def taken(self, path: Path, size: int) -> Spooled:
         """A file that is written; from now on only whoever holds it can read it."""

@@ -39,6 +39,10 @@ class EngineLimits:
     """Memory of one query, and of one update, beyond what an idle process takes (about 30 MB)."""
     update_seconds: float = 30.0
     """Longest time of one update."""
+    idle_seconds: float = 60.0
+    """Longest time in which the writer may do nothing at anything else: it is ended and started again."""
+    idle_seconds_beside: float = 8.0
+    """The same for what exact queries wait for, checkpoints above all; far less than one of them may take."""
     quick: int = QUICK
     """Readers that take new queries."""
     slow: int = SLOW

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyoxigraph
 
+from unseen.database.engine.quad_stream import QuadStream
 from unseen.database.reserved import ANYTHING, CHANGE, LOADED, NUMBER, OWN_GRAPHS, STATE, TOUCHED
 from unseen.database.write_numbers import only_number
 
@@ -134,6 +135,22 @@ class Operations:
         """Take in an N-Quads file that is known to be valid: all of it or nothing."""
         self.store.bulk_load(path=path, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True)
 
+    def load_into(self, path: str, graph: str | None, last: str) -> None:
+        """Take in a file of N-Triples as statements of a graph, and last lines of N-Quads: all of it or nothing."""
+        with open(path, "rb") as file:  # noqa: PTH123 - a process that imports little
+            quads: Any = QuadStream(file, "" if graph is None else f"<{graph}> ", last)
+            self.store.bulk_load(quads, format=pyoxigraph.RdfFormat.N_QUADS, lenient=True)
+
+    def update_with(self, path: str, before: str, after: str) -> None:
+        """Run an update in one transaction whose text stands around the lines of a file."""
+        with open(path, encoding="utf-8", newline="") as file:  # noqa: PTH123
+            text = f"{before}{file.read()}{after}"
+        self.store.update(text)
+
+    def is_empty(self, graph: str | None) -> bool:
+        """Whether a graph has no statement."""
+        return not any(True for _ in self.store.quads_for_pattern(None, None, None, _graph_name(graph)))
+
     def dump(self, output: Any, media_type: str, graph: str | None, *, everything: bool = False) -> None:
         """Write one graph (the default one if none is named), or everything, to a path or stream."""
         dump(self.store, output, media_type, graph, everything=everything)
@@ -199,8 +216,11 @@ def dump(store: Any, output: Any, media_type: str, graph: str | None, *, everyth
         own = (_TOUCHED_GRAPH, _STATE_GRAPH)
         pyoxigraph.serialize((quad for quad in store if quad.graph_name not in own), output, rdf_format)
     else:
-        name = pyoxigraph.DefaultGraph() if graph is None else pyoxigraph.NamedNode(graph)
-        store.dump(output, rdf_format, from_graph=name)
+        store.dump(output, rdf_format, from_graph=_graph_name(graph))
+
+
+def _graph_name(graph: str | None) -> Any:
+    return pyoxigraph.DefaultGraph() if graph is None else pyoxigraph.NamedNode(graph)
 
 
 def lines_of(statements: Iterable[Sequence[str]]) -> bytes:

@@ -1,7 +1,8 @@
 """The triples in a process of their own: what kills the engine does not kill the server, and can be started again.
 
-An update has limits on time and memory; one that exceeds them is ended together with its process. Everything that was
-committed is in the store when it is opened again.
+An update has limits on time and memory; one that exceeds them is ended together with its process. Every other operation
+has a limit on time, and may not stand still (`progress`). Everything that was committed is in the store when it is
+opened again.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from unseen.database.engine.frames import Channel, Closed
 from unseen.database.engine.limits import EngineLimits
 from unseen.database.engine.process import Child
+from unseen.database.engine.progress import BESIDE, Watch, patience_for
 from unseen.database.engine.wire_errors import unpacked
 from unseen.database.triples import Triples
 from unseen.errors import DatabaseError, EngineLost
@@ -24,11 +26,14 @@ from unseen.errors import DatabaseError, EngineLost
 if TYPE_CHECKING:
     from unseen.database.engine.frames import Header
 
-_BESIDE = ("labels_of", "backup", "graph_names", "holds")
-"""What must not wait behind an update."""
-_ONCE = ("update", "bulk_load")
+_ONCE = ("update", "update_with", "bulk_load", "load_into")
 """What is not asked again of a new process: whoever asked looks whether it was done."""
 _DOING = {"update": "ran an update", "add": "wrote statements", "remove": "removed statements", "bulk_load": "loaded"}
+_DOING |= {"update_with": "replaced a graph", "load_into": "loaded a graph", "backup": "made a copy", "dump": "dumped"}
+_FROM_FILES = ("update_with", "bulk_load", "load_into")
+_OF_ALL = ("dump", "count", "size", "backup", "flush")
+TICK = 0.25
+"""Seconds between two looks at an operation that takes its time."""
 SECONDS_TO_OPEN = 600.0
 
 
@@ -92,7 +97,7 @@ class ProcessTriples(Triples):
         raise DatabaseError("the store is open in another process", path=self.path)
 
     def _carry_out(self, header: Header, body: bytes = b"") -> tuple[Any, bytes]:
-        with self._beside if header["do"] in _BESIDE else self._working:
+        with self._beside if header["do"] in BESIDE else self._working:
             try:
                 return self._answered(header, body)
             except EngineLost:
@@ -105,19 +110,16 @@ class ProcessTriples(Triples):
         self._ensure_running()
         with self._starting:
             child, channels = self._child, self._channels
-        kind, place, seconds = header["do"], int(header["do"] in _BESIDE), None
+        kind, place = header["do"], int(header["do"] in BESIDE)
         if child is None:
             raise EngineLost(_DOING.get(kind, "worked"), "it could not be started")
-        if kind == "update":
-            header, seconds = {**header, "memory": self.limits.megabytes}, self.limits.update_seconds
+        if kind in ("update", "update_with"):
+            header = {**header, "memory": self.limits.megabytes}
         try:
-            child.connections[place].settimeout(seconds)
-            channels[place].send(header, body)
-            told, result = channels[place].receive()
-        except TimeoutError:
+            told, result = self._awaited(child, place, channels[place], header, body)
+        except TimeoutError as error:
             self._lose(child, patience=0)
-            reason = f"it took longer than {seconds:g} seconds"
-            raise EngineLost(_DOING.get(kind, "worked"), reason, cause="time") from None
+            raise EngineLost(_DOING.get(kind, "worked"), str(error), cause="time") from None
         except (Closed, OSError):
             self._lose(child)
             cause, reason = child.why_it_ended(self.limits.megabytes)
@@ -125,6 +127,33 @@ class ProcessTriples(Triples):
         if "error" in told:
             raise unpacked(told["error"])
         return told["result"], result
+
+    def _awaited(self, child: Child, place: int, channel: Channel, header: Header, body: bytes) -> tuple[Header, bytes]:
+        """What a process answers; an error if it is over its time or stands still."""
+        patience = patience_for(header["do"], self.limits, lambda: len(body) + self._size(header))
+        child.connections[place].settimeout(patience.idle)
+        try:
+            channel.send(header, body)
+        except TimeoutError:
+            raise TimeoutError(f"it did nothing for {patience.idle:,.3g} seconds") from None
+        watch = Watch(child.process.pid, patience)
+        child.connections[place].settimeout(min(TICK, patience.seconds / 4, patience.idle / 4))
+        while True:
+            try:
+                return channel.receive()
+            except TimeoutError:
+                if (complaint := watch.complaint()) is not None:
+                    raise TimeoutError(complaint) from None
+
+    def _size(self, header: Header) -> int:
+        """How many bytes an operation is about: a file, or all of the store."""
+        kind = header["do"]
+        files = [Path(header["with"][0])] if kind in _FROM_FILES else self.path.glob("*") if kind in _OF_ALL else ()
+        total = 0
+        for file in files:
+            with suppress(OSError):  # the store deletes some now and then
+                total += file.stat().st_size
+        return total
 
     def _lose(self, child: Child, patience: float = 0.5) -> None:
         """Make sure that a process which does not answer has ended."""

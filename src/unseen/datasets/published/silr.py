@@ -25,7 +25,8 @@ from unseen.datasets.published.betae import read_transductive
 from unseen.datasets.published.queries import Limits, Listed, published_to_slots
 from unseen.datasets.query_table import QueryTable, Ragged
 from unseen.errors import DatasetError
-from unseen.graph.names import Names, text_array
+from unseen.graph.arrow_arrays import text_array
+from unseen.graph.names import Names
 from unseen.graph.vocabulary import Vocabulary
 from unseen.logic.shapes import SHAPES, Shape
 

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.graph.arrow_arrays import numbers_of, text_array
 from unseen.graph.knowledge_graph import KnowledgeGraph
-from unseen.graph.names import Names, text_array, unique_labels
+from unseen.graph.names import Names, unique_labels
 from unseen.graph.prefixes import Prefixes
 from unseen.graph.sorted_edges import first_occurrences
 from unseen.graph.vocabulary import Vocabulary
@@ -47,7 +48,7 @@ def _joined(names: Sequence[pa.Array]) -> tuple[pa.Array, list[Ids]]:
         return names[0], []
     encoded = pa.concat_arrays(names).dictionary_encode()
     ends = np.cumsum([len(part) for part in names])
-    return encoded.dictionary, np.split(encoded.indices.to_numpy(), ends[:-1])
+    return encoded.dictionary, np.split(numbers_of(encoded.indices), ends[:-1])
 
 
 def _column(ids: Sequence[Ids], positions: Sequence[Ids]) -> Ids:

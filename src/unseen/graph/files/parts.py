@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.errors import GraphError, MalformedLine
-from unseen.graph.names import text_array
+from unseen.graph.arrow_arrays import numbers_of, text_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,7 +119,7 @@ class PartBuilder:
 def _replaced(names: pa.Array, renames: Mapping[str, str]) -> tuple[pa.Array, Ids]:
     """The distinct names after renaming, and where each old one is among them."""
     encoded = text_array([renames.get(name, name) for name in names.to_pylist()]).dictionary_encode()
-    return encoded.dictionary, encoded.indices.to_numpy()
+    return encoded.dictionary, numbers_of(encoded.indices)
 
 
 def has_bad_name(names: pa.Array) -> bool:

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.errors import GraphError, shorten
+from unseen.graph.arrow_arrays import TEXT, text_array
 from unseen.graph.files import atomic_file
 from unseen.graph.files.dialect import ROLES, role_columns
 from unseen.graph.files.formats import WRITABLE, format_of, is_compressed
 from unseen.graph.files.rdf_terms import iri_term, object_term, subject_term, text_literal
 from unseen.graph.files.statements import LABEL
-from unseen.graph.names import TEXT, text_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -60,7 +60,7 @@ def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> Selection:
 def _parse_tree(text: str, tokens: list[Token]) -> Any:
     """The parse tree of rdflib: the declarations and the query."""
     try:
-        return parse_tree(text)
+        return parse_tree(tokens)
     except Unparsed as error:
         raise _syntax_error(text, tokens, error.position) from None
     except RecursionError:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 100_000
 """Longest text accepted, in characters."""
 MAX_TOKENS = 5_000
-"""Most words and signs accepted: about one second of parsing."""
+"""Most words and signs accepted: one to two seconds of parsing, twice that for one with an error at its end."""
 MAX_DIGITS = 100
 """Longest number accepted."""
 MAX_NESTING = 16
@@ -169,8 +169,13 @@ def _check_brackets(tokens: list[Token], text: str) -> None:
         raise QuerySyntaxError(f"this `{opened[-1].text}` is never closed", text=text, position=opened[-1].position)
 
 
+def is_answered(word: str) -> bool:
+    """Whether a keyword may stand in a question."""
+    return _ACCEPTED.fullmatch(word) is not None
+
+
 def _check_word(token: Token, following: list[Token], text: str) -> None:
-    if _ACCEPTED.fullmatch(token.text):
+    if is_answered(token.text):
         return
     if reason := _REFUSED.get(token.text.upper()):
         raise QueryRefused(reason, text=text, position=token.position)
