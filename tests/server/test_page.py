@@ -173,7 +173,7 @@ def test_an_entity_has_facts_and_predictions(countries: Running) -> None:
     assert "Spain" in borders["entities"]
     assert borders["question"] == "?x : borders(France, x)"
     assert not any(member["known"] for member in borders["predicted"]["members"])
-    assert any("Spain" in fact for fact in france["neighbourhood"])
+    assert ["France", "capital", "Paris"] in france["neighbourhood"]
     unknown = countries.send("GET", "/entity.json?name=Frnace")
     assert "France" in unknown.error["closest"]
 

@@ -131,4 +131,5 @@ def test_the_description_lists_every_route_with_examples(reading: Running) -> No
     } == set(described["paths"])
     assert "example" in str(described["paths"]["/ask"])
     given = {path for path, routes in described["paths"].items() if "422" in str(routes)}
-    assert given == {"/ask", "/query"}  # the framework's own would be everywhere
+    page = {"/ask.json", "/ask.csv", "/ask.parquet", "/why.json", "/change.json"}
+    assert given == {"/ask", "/query", *page}  # the framework's own would be everywhere

@@ -49,18 +49,16 @@ _ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}
 _PROBLEMS = {str(status): {"description": reason, "content": _ERROR} for status, reason in _REASONS.items()}
 
 
-def _answered(description: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
-    content = {"application/json": {"schema": schema or {"type": "object"}}}
-    return {"200": {"description": description, "content": content}, **_PROBLEMS}
-
-
 def _view(summary: str, description: str, *parameters: dict[str, Any], required: tuple[str, ...]) -> Description:
-    schema = {"type": "object", "required": list(required)}
+    """A view as JSON; one that takes a question can be refused for what the question costs."""
+    content = {"application/json": {"schema": {"type": "object", "required": list(required)}}}
+    is_asked = any(parameter["name"] == "question" for parameter in parameters)
+    problems = {status: problem for status, problem in _PROBLEMS.items() if is_asked or status != "422"}
     return {
         "tags": ["Page"],
         "summary": summary,
         "parameters": list(parameters),
-        "responses": _answered(description, schema),
+        "responses": {"200": {"description": description, "content": content}, **problems},
     }
 
 

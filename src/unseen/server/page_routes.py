@@ -29,7 +29,9 @@ from unseen.server.why_view import attempted, why_view
 
 if TYPE_CHECKING:
     from unseen.answers import Answers
+    from unseen.database import Database
     from unseen.graph import KnowledgeGraph
+    from unseen.logic.algebra import Query
     from unseen.server.callers import Caller
     from unseen.server.requests import Parameters
     from unseen.server.route_table import Endpoint
@@ -48,9 +50,10 @@ def routes(service: Service, query: Endpoint) -> list[Route]:
 def _for_questions(service: Service) -> list[Route]:
     async def ask_json(request: Request) -> Response:
         """Answer a question, and say of each answer what kind of thing it is and whether it is related already."""
-        asked = _asked(await parameters_of(request, service.help))
-        answers = await service.ask(asked, service.caller_of(request))
-        return await service.help(partial(_annotated, service, asked, answers))
+        caller = service.caller_of(request)
+        planned = await service.plan(_asked(await parameters_of(request, service.help)), caller)
+        answers = await service.answer(planned, caller)
+        return await service.help(partial(_annotated, service.database, planned.query, answers))
 
     async def ask_csv(request: Request) -> Response:
         """Answer a question with a CSV file."""
@@ -137,21 +140,20 @@ def _file(content: bytes, media_type: str, name: str) -> Response:
     return Response(content, media_type=media_type, headers=headers)
 
 
-def _annotated(service: Service, asked: Asked, answers: Answers) -> Response:
+def _annotated(database: Database, query: Query, answers: Answers) -> Response:
     """The answers, each with its kinds and whether it is related to what the question names; how many to expect."""
-    graph, body = service.database.graph, answers.as_json()
+    graph, body = database.graph, answers.as_json()
     ids = graph.vocabulary.entities.find_keys([answer.key for answer in answers]).tolist()
-    related = related_to(graph, _named(service, asked, graph))
+    related = related_to(graph, _named(query, graph))
     for answer, entity, kinds in zip(body["answers"], ids, kinds_of(graph, ids), strict=True):
         answer |= {"kinds": kinds, "related": bool(entity >= 0 and related[entity])}
     body.setdefault("expected", round(sum(answer.probability for answer in answers), 3))
     return JSONResponse(body)
 
 
-def _named(service: Service, asked: Asked, graph: KnowledgeGraph) -> list[int]:
+def _named(query: Query, graph: KnowledgeGraph) -> list[int]:
     """The entities that a question names."""
-    nodes = walk(service.predictor.plan(asked).query)
-    names = {node.entity for node in nodes if isinstance(node, Anchor) and isinstance(node.entity, str)}
+    names = {node.entity for node in walk(query) if isinstance(node, Anchor) and isinstance(node.entity, str)}
     return [int(one) for one in graph.vocabulary.entities.find_all(sorted(names)) if one >= 0]
 
 

@@ -44,9 +44,9 @@ class Drawing:
     """The entities that the question names."""
 
     @classmethod
-    def of(cls, graph: KnowledgeGraph, text: str) -> Drawing:
-        """The drawing of a question as it came, formula or SPARQL."""
-        query = prepare(graph, text).query
+    def of(cls, graph: KnowledgeGraph, question: str | Query) -> Drawing:
+        """The drawing of a question, as text or parsed."""
+        query = prepare(graph, question).query
         drawing = cls(graph)
         drawing.nodes[ANSWER] = {"id": ANSWER, "kind": "answer", "label": "answer"}
         drawing._draw(query, ANSWER, negated=False, either=False)

@@ -87,16 +87,19 @@ function fit(picture) {
   picture.center();
 }
 
+const widest = (picture) => Math.max(...picture.nodes().map((node) => size(node).width));
+
 /** A node at the end, what leads to it before it: left to right, or top to bottom where there is little room. */
 export const towards = (last) => (picture) => {
   const levels = [];
   picture.elements().bfs({ roots: picture.getElementById(last), directed: false, visit: (node, _edge, _from, _number, depth) => void (levels[depth] ??= []).push(node) });
   const isWide = picture.width() > 480;
   const most = Math.max(...levels.map((level) => level.length));
+  const apart = widest(picture) + 50 + Math.max(...picture.edges().map((edge) => pen.measureText(edge.data("label")).width));
   levels.forEach((level, depth) =>
     level.forEach((node, number) => {
       const across = ((number + 0.5) / level.length) * most;
-      node.position(isWide ? { x: -depth * 200, y: across * 85 } : { x: across * 160, y: -depth * 105 });
+      node.position(isWide ? { x: -depth * apart, y: across * 85 } : { x: across * (widest(picture) + 30), y: -depth * 105 });
     }),
   );
 };
@@ -107,8 +110,8 @@ export const around = (middle) => (picture) => {
   picture.getElementById(middle).position({ x: 0, y: 0 });
   others.forEach((node, number) => {
     const angle = (number / others.length) * 2 * Math.PI - Math.PI / 2;
-    const far = others.length > 8 && number % 2 ? 230 : 140;
-    node.position({ x: Math.cos(angle) * far, y: Math.sin(angle) * far });
+    const far = (others.length > 8 && number % 2 ? 1.75 : 1) * (60 + widest(picture) / 2);
+    node.position({ x: Math.cos(angle) * far * 1.15, y: Math.sin(angle) * far });
   });
 };
 

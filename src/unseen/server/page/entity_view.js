@@ -34,37 +34,35 @@ export async function show(root, parameters, { signal, open }) {
   wait.remove();
   const picture = el("div", { class: "drawing tall", role: "img", "aria-label": `${data.neighbourhood.length} edges around ${data.name}; the same facts are listed beside it` });
   const shown = data.relations.map((relation) => section(relation, data.name, signal));
+  const all = el("button", { type: "button", class: "quiet", onclick: () => predictAll(shown, all, signal) }, "Predict all");
   root.append(
     el("h1", {}, data.name),
     el("p", { class: "note" }, data.kinds.join(", "), data.kinds.length ? " · " : "", many(data.edges, "edge"), " · ", el("code", {}, data.iri)),
     el(
       "div",
       { class: "columns" },
-      el("section", { "aria-labelledby": "facts" }, heading(shown, signal), shown.length ? shown.map((one) => one.element) : empty("Nothing is known about it."), data.more_relations && el("p", { class: "note" }, "and more relations")),
-      el("section", { "aria-labelledby": "around" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "note" }, "Click a thing to expand it; click it again to open it."), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
+      el("section", { "aria-labelledby": "facts" }, el("div", { class: "row spread" }, el("h2", { id: "facts" }, "Facts and predictions"), shown.length > 0 && all), shown.length ? shown.map((one) => one.element) : empty("Nothing is known about it."), data.more_relations && el("p", { class: "note" }, "and more relations")),
+      el("section", { "aria-labelledby": "around", class: "stays" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "note" }, "Click a thing to expand it; click it again to open it."), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
     ),
   );
-  await Promise.all([neighbourhood(picture, data, signal, go), predictIfSmall(shown, signal)]);
-}
-
-function heading(shown, signal) {
-  const button = el("button", { type: "button", class: "quiet", onclick: async () => ((button.disabled = true), await predictAll(shown, signal), button.remove()) }, "Predict all");
-  return el("div", { class: "row spread" }, el("h2", { id: "facts" }, "Facts and predictions"), button);
+  await Promise.all([neighbourhood(picture, data, signal, go), predictIfSmall(shown, all, signal)]);
 }
 
 /** On a small graph everything is predicted unasked. */
-async function predictIfSmall(shown, signal) {
+async function predictIfSmall(shown, button, signal) {
   const { graph } = await api.get("/.json", {}, signal);
-  if (graph.triples <= SMALL) await predictAll(shown, signal);
+  if (graph.triples <= SMALL) await predictAll(shown, button, signal);
 }
 
 /** Two at a time, in the order of the page. */
-async function predictAll(shown, signal) {
+async function predictAll(shown, button, signal) {
+  button.disabled = true;
   const left = [...shown];
   const work = async () => {
     while (left.length && !signal.aborted) await left.shift().predict();
   };
   await Promise.all([work(), work()]);
+  button.remove();
 }
 
 function section(relation, name, signal) {

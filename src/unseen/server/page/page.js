@@ -113,5 +113,5 @@ async function tellAbout() {
   if (version) document.getElementById("about").textContent = `unseen ${version} · model ${model}`;
 }
 
-show();
+show().then(() => setTimeout(() => import("./ask_view.js"), 200)); // the next view is there before it is asked for
 tellAbout().catch(() => {});
