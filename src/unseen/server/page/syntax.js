@@ -1,6 +1,6 @@
 // The two syntaxes of a question: their words, and how a name is written in them.
 
-const FORMULA = /(?<text>"(?:[^"\\]|\\.)*"?)|(?<iri><[^<>\s]*>)|(?<keyword>\bexists\b|∃)|(?<answer>\?\w+)|(?<sign>[&|!~¬∧∨=]+)|(?<relation>[^\s(),&|!~=<>"?¬∧∨∃]+(?=\s*\())|(?<name>[^\s(),&|!~=<>"?¬∧∨∃]+)/gu;
+const FORMULA = /(?<text>"(?:[^"\\]|\\.)*"?)|(?<iri><[^<>\s]*>)|(?<keyword>\bexists\b|∃)|(?<answer>\?\w+)|(?<sign>[&|!~¬∧∨=]+)|(?<relation>(?!:\s)[^\s(),&|!~=<>"?¬∧∨∃]+(?=\s*\())|(?<name>[^\s(),&|!~=<>"?¬∧∨∃]+)/gu;
 const SPARQL = /(?<text>"(?:[^"\\]|\\.)*"?)|(?<iri><[^<>\s]*>)|(?<keyword>\b(?:PREFIX|BASE|SELECT|DISTINCT|WHERE|UNION|MINUS|FILTER|NOT|EXISTS|VALUES|LIMIT|OPTIONAL|SERVICE|ASK|CONSTRUCT|DESCRIBE|ORDER|BY|GROUP|AS|COUNT)\b)|(?<answer>[?$]\w+)|(?<name>[\w-]*:[\p{L}\p{N}_.%-]*)|(?<sign>[{}().;,/^|]+)/giu;
 
 export const isSparql = (text) => /^\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b/i.test(text);
