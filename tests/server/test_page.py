@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -12,9 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import unseen
+from tests.conftest import FAMILY
 from tests.server.running import Running, running
+from unseen.api import ask_all
 from unseen.graph import KnowledgeGraph
-from unseen.server import page_files
+from unseen.server import page_files, predicting
 from unseen.server.answer_kinds import kinds_of
 from unseen.server.entity_edges import edges_of, usual_relations
 from unseen.server.example_questions import example_questions
@@ -124,6 +127,27 @@ def test_answers_say_their_kind_and_whether_they_are_related(countries: Running)
     assert by_name["Spain"]["kinds"] == ["Country"]
     assert by_name["Spain"]["related"] is True
     assert asked["expected"] == pytest.approx(sum(answer["probability"] for answer in asked["answers"]), abs=0.01)
+
+
+def test_known_answers_do_not_wait_for_a_busy_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, released = threading.Event(), threading.Event()
+
+    def slow(graph: KnowledgeGraph, questions: list, method: object, name: str) -> list:
+        if method is not None:
+            begun.set()
+            released.wait(60)
+        return ask_all(graph, questions, method, name)
+
+    monkeypatch.setattr(predicting, "ask_all", slow)
+    with running(tmp_path / "x.db", FAMILY) as server:
+        try:
+            assert begun.wait(60)  # it measures the model first
+            asked = data(server, "/ask.json", question="?x : parent(Ada, x)", exact="true")
+        finally:
+            released.set()
+        again = server.ask("?x : parent(Ada, x)", exact=True).json
+    assert [one["entity"] for one in asked["answers"]] == [one["entity"] for one in again["answers"]]
+    assert asked["known"] == again["known"]
 
 
 def test_answers_come_as_csv_and_parquet(countries: Running) -> None:

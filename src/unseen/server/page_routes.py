@@ -1,7 +1,7 @@
 """The data of the page: each view at `/VIEW` has its data at `/VIEW.json`, with the same parameters.
 
 Nothing here computes on the event loop. What reads the graph runs in the threads for look-ups; what predicts is asked
-like any other question, and so waits and is refused like any other.
+like any other question, and so waits and is refused like any other. Known answers do not wait for the model.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from unseen.server.answer_files import CSV, PARQUET, as_csv, as_parquet
 from unseen.server.answer_kinds import kinds_of
 from unseen.server.entity_edges import has_edge, related_to
 from unseen.server.entity_view import entity_view
+from unseen.server.known_answers import is_small, known_answers
 from unseen.server.overview import Overview
 from unseen.server.predicting import MOST_ANSWERS, Asked
 from unseen.server.problems import bad_request
@@ -52,7 +53,10 @@ def _for_questions(service: Service) -> list[Route]:
         """Answer a question, and say of each answer what kind of thing it is and whether it is related already."""
         caller = service.caller_of(request)
         planned = await service.plan(_asked(await parameters_of(request, service.help)), caller)
-        answers = await service.answer(planned, caller)
+        if is_small(planned):
+            answers = await service.help(lambda: known_answers(service.database.graph, planned))
+        else:
+            answers = await service.answer(planned, caller)
         return await service.help(partial(_annotated, service.database, planned.query, answers))
 
     async def ask_csv(request: Request) -> Response:

@@ -38,11 +38,26 @@ async function send(method, path, { parameters = {}, body, signal } = {}) {
 async function refusal(response) {
   const details = await response.json().then((json) => json.error, () => ({ code: "error", message: response.statusText }));
   const error = new Refused(response.status, details);
+  error.retryAfter = Number(response.headers.get("Retry-After")) || 0;
   if (response.status === 401 || details.code === "read_only_key") listeners.forEach((listener) => listener(error));
   return error;
 }
 
 export const get = async (path, parameters, signal) => (await send("GET", path, { parameters, signal })).json();
+/** As `get`, and again when the server is busy; `told` is called with the seconds until the next try. */
+export async function getPatiently(path, parameters, signal, told, tries = 6) {
+  for (let left = tries; ; left--) {
+    try {
+      return await get(path, parameters, signal);
+    } catch (error) {
+      if (error.status !== 503 || !error.retryAfter || left <= 1) throw error;
+      told(error.retryAfter);
+      await new Promise((resolve) => setTimeout(resolve, error.retryAfter * 1000));
+      signal.throwIfAborted();
+    }
+  }
+}
+
 export const post = async (path, body) => (await send("POST", path, { body })).json();
 export const remove = async (path, body) => (await send("DELETE", path, { body })).json();
 

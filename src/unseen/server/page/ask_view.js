@@ -70,9 +70,10 @@ async function answer(results, question, parameters, { signal, note, repair }) {
   const list = answerList(question, parameters, { note, more: (top, only) => load(question, top, only, signal), signal });
   results.append(wait, list.element);
   const only = list.only;
+  const busy = (seconds) => (wait.lastChild.textContent = `The model is busy; trying again in ${seconds} s`);
   let isWhole = false;
   const known = only === "predicted_only" ? Promise.resolve() : load(question, list.top, "exact", signal).then((data) => isWhole || list.show(data, { isPartial: only !== "exact" }));
-  const all = only === "exact" ? known : load(question, list.top, only, signal).then((data) => ((isWhole = true), list.show(data)));
+  const all = only === "exact" ? known : load(question, list.top, only, signal, busy).then((data) => ((isWhole = true), list.show(data)));
   try {
     await Promise.all([known, all]);
   } catch (error) {
@@ -83,4 +84,4 @@ async function answer(results, question, parameters, { signal, note, repair }) {
   }
 }
 
-const load = (question, top, only, signal) => api.get("/ask.json", { question, top, ...(only ? { [only]: "true" } : {}) }, signal);
+const load = (question, top, only, signal, busy = () => {}) => api.getPatiently("/ask.json", { question, top, ...(only ? { [only]: "true" } : {}) }, signal, busy);

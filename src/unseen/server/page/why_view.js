@@ -15,7 +15,7 @@ export async function show(root, parameters, { signal, open }) {
   root.append(el("p", { class: "back" }, el("a", { href: address("/ask", { question }) }, "← all answers")), el("h1", {}, "Why"), el("p", {}, formula(question)), wait);
   let data;
   try {
-    data = await api.get("/why.json", { question, answer: parameters.get("answer") }, signal);
+    data = await api.getPatiently("/why.json", { question, answer: parameters.get("answer") }, signal, (seconds) => (wait.lastChild.textContent = `The model is busy; trying again in ${seconds} s`));
   } catch (error) {
     if (error.name === "AbortError") return;
     wait.replaceWith(problem(error, question, (text) => open(address("/why", { question: text }))));
