@@ -56,6 +56,8 @@ class Answers(Sequence[Answer]):
     known: int
     """How many answers the graph itself gives, shown or not."""
     answers: tuple[Answer, ...]
+    warnings: tuple[str, ...] = ()
+    """What to know about the predictions, such as relations that cannot be predicted."""
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -72,7 +74,8 @@ class Answers(Sequence[Answer]):
         graph = self.graph
         counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
         answers = [_answer_json(answer) for answer in self.answers]
-        return {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+        plain = {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+        return plain | ({"warnings": list(self.warnings)} if self.warnings else {})
 
 
 class Counted(Protocol):

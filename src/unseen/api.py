@@ -76,7 +76,7 @@ def find_source(source: str | Path) -> Path:
     return path
 
 
-def ask(
+def ask(  # noqa: PLR0913  # the last four say how, not what
     graph: KnowledgeGraph,
     question: str | Query,
     *,
@@ -84,19 +84,28 @@ def ask(
     top: int | None = None,
     explain: bool = False,
     predicted_only: bool = False,
+    all_predictions: bool = False,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): what the graph says, then what it implies.
 
     `method` is a name (`edge-type`, `exact`, `rules`), a model, a run folder, `package.module:factory`, or an object
     with `answer` and `estimate`; `default_method()` unless given.
     `top` is how many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
+    Predictions by relations that cannot be predicted in this graph are left out, and `warnings` says so;
+    `all_predictions` gives them too.
     """
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
     wanted = method or default_method()
     opened = _opened(wanted)
     if opened is not None:
         check_memory(opened, graph)
-    return ask_all(graph, [bound], opened, wanted if isinstance(wanted, str) else type(wanted).__name__)[0]
+    name = wanted if isinstance(wanted, str) else type(wanted).__name__
+    answers = ask_all(graph, [bound], opened, name)[0]
+    if opened is None or all_predictions or not isinstance(wanted, str):
+        return answers
+    from unseen.cautions import cautions_for  # compiled loops only where something is predicted
+
+    return cautions_for(graph, opened, name).applied(answers, bound.query, graph)
 
 
 def _opened(method: str | Method) -> Method | None:

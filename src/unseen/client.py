@@ -79,14 +79,17 @@ class Client:
         explain: bool = False,
         predicted_only: bool = False,
         exact: bool = False,
+        all_predictions: bool = False,
     ) -> Answers:
         """The answers to a question (formula or SPARQL): what the graph says, then what it implies."""
-        body = {"question": question, "top": top, "explain": explain}
-        found = self._json("POST", "/ask", {**body, "predicted_only": predicted_only, "exact": exact}, text=question)
+        body = {"question": question, "top": top, "explain": explain, "predicted_only": predicted_only}
+        more = {"exact": exact} | ({"all_predictions": True} if all_predictions else {})
+        found = self._json("POST", "/ask", {**body, **more}, text=question)
         with _of_our_shape():
             counts = GraphCounts(*(found["graph"][name] for name in ("entities", "relations", "triples")))
             answers = tuple(_answer(one) for one in found["answers"])
-            return Answers(found["query"], found["method"], counts, found["known"], answers)
+            warnings = tuple(found.get("warnings", ()))
+            return Answers(found["query"], found["method"], counts, found["known"], answers, warnings)
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
         """Add triples by name, all or none; how many of them are new. They count from now on, and last."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import unseen
@@ -133,3 +134,19 @@ def test_the_description_lists_every_route_with_examples(reading: Running) -> No
     given = {path for path, routes in described["paths"].items() if "422" in str(routes)}
     page = {"/ask.json", "/ask.csv", "/ask.parquet", "/why.json", "/change.json"}
     assert given == {"/ask", "/query", *page}  # the framework's own would be everywhere
+
+
+def test_relations_that_cannot_be_predicted_are_named_and_silent(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    facts = [(f"e{i}", "likes", f"e{random.integers(600)}") for i in range(600) for _ in range(2)]
+    with running(tmp_path / "likes.db", facts, ServerSettings(port=0, model="rules")) as server:
+        question = "?x : likes(e0, x)"
+        answers = server.ask(question).json
+        assert all(answer["known"] for answer in answers["answers"])
+        assert "cannot predict likes(…, ?)" in answers["warnings"][0]
+        everything = server.ask(question, all_predictions=True).json
+        assert not all(answer["known"] for answer in everything["answers"])
+        assert "warnings" not in everything
+        with unseen.connect(server.url) as client:
+            assert client.ask(question).warnings == tuple(answers["warnings"])
+            assert len(client.ask(question, all_predictions=True)) == len(everything["answers"])

@@ -39,6 +39,9 @@ def ask(
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show why: a proof, or the likeliest bindings.")] = False,
     predicted: Annotated[bool, typer.Option("--predicted", help="Show predicted answers only.")] = False,
+    all_predictions: Annotated[
+        bool, typer.Option("--all", help="Show predictions also where they are no better than chance.")
+    ] = False,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -53,7 +56,7 @@ def ask(
       unseen ask facts.tsv more.nt.gz "?x : exists v . knows(Ada, v) & knows(v, x)"
     """
     from unseen import api
-    from unseen.cli.console import read, write_json
+    from unseen.cli.console import note, read, write_json
     from unseen.cli.rules_command import note_effort
 
     if len(arguments) < 2:
@@ -64,7 +67,11 @@ def ask(
     graph = read(sources, literals=literals, skip_errors=skip_errors)
     if (model or method) == "rules":
         note_effort(graph)
-    answers = api.ask(graph, question, method=model or method, top=top, explain=explain, predicted_only=predicted)
+    options = {"top": top, "explain": explain, "predicted_only": predicted, "all_predictions": all_predictions}
+    answers = api.ask(graph, question, method=model or method, **options)  # type: ignore[arg-type]
+    hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""
+    for warning in answers.warnings:
+        note(f"{warning}{hint}")
     if as_json:
         write_json(answers.as_json())
     else:

@@ -35,6 +35,7 @@ _FLAGS = [
     _flag("explain", "Whether to say why."),
     _flag("predicted_only", "Whether to leave out what the graph says itself."),
     _flag("exact", "Whether to leave out predictions."),
+    _flag("all_predictions", "Whether to give predictions also where they are no better than chance."),
 ]
 _REASONS = {
     400: "The request cannot be answered as written; the error says what and where.",

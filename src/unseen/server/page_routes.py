@@ -135,7 +135,7 @@ def _question(parameters: Parameters) -> str:
 
 
 def _asked(parameters: Parameters) -> Asked:
-    flags = {name: parameters.flag(name) for name in ("explain", "predicted_only", "exact")}
+    flags = {name: parameters.flag(name) for name in ("explain", "predicted_only", "exact", "all_predictions")}
     return Asked(_question(parameters), parameters.number("top", 1, MOST_ANSWERS), **flags)
 
 

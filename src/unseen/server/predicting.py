@@ -12,6 +12,7 @@ import numpy as np
 
 from unseen.answers import Answers, Question
 from unseen.api import ask_all, check_memory, is_sparql, lookup_for, open_method, prefixes_of, prepare
+from unseen.cautions import Cautions
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, Project
@@ -52,6 +53,8 @@ class Asked:
     explain: bool = False
     predicted_only: bool = False
     exact: bool = False
+    all_predictions: bool = False
+    """Also by relations that cannot be predicted."""
     sparql: bool = False
     """Whether it can only be SPARQL."""
 
@@ -93,6 +96,7 @@ class Predictor:
     def __init__(self, database: Database, model: str) -> None:
         self.database, self.name = database, model
         self.method: Method | None = None if model == "exact" else open_method(model)
+        self._cautions = Cautions(self.method, model)
         self._graph, self._version = database.graph, -1
         """What was asked last: `cost_of` must not wait for a new graph."""
         self._paces = {False: Pace(), True: Pace(EXACT_GUESS)}
@@ -157,7 +161,18 @@ class Predictor:
             }
             results |= dict(zip(chosen, self._answered(graph, list(chosen.values()), exact=exact), strict=True))
         self._graph, self._version = graph, version
-        return [results[place] for place in range(len(planned))]
+        return [
+            self._cautioned(graph, planned[place], prepared[place], results[place]) for place in range(len(planned))
+        ]
+
+    def _cautioned(
+        self, graph: KnowledgeGraph, planned: Planned, bound: _Bound | UnseenError, result: Answers | Exception
+    ) -> Answers | Exception:
+        """Answers with warnings about relations that cannot be predicted, unless all predictions are wanted."""
+        is_judged = not (planned.asked.all_predictions or self._is_exact(planned))
+        if not is_judged or not isinstance(bound, _Bound) or not isinstance(result, Answers):
+            return result
+        return self._cautions.applied(result, bound.question.query, graph)
 
     def _answered(self, graph: KnowledgeGraph, questions: list[_Bound], *, exact: bool) -> list[Answers | Exception]:
         """All in one call; if the method refuses one of them, each alone, so that the others are answered."""

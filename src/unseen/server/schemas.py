@@ -48,8 +48,9 @@ ASK_REQUEST = _object(
         "explain": _flag("Whether to say why: a proof, or the likeliest bindings."),
         "predicted_only": _flag("Whether to leave out what the graph says itself."),
         "exact": _flag("Whether to leave out predictions."),
+        "all_predictions": _flag("Whether to give predictions also where they are no better than chance."),
     },
-    optional=("top", "explain", "predicted_only", "exact"),
+    optional=("top", "explain", "predicted_only", "exact", "all_predictions"),
     additionalProperties=False,
 )
 TRIPLES_REQUEST = _object(
@@ -80,7 +81,13 @@ COMPONENTS: dict[str, Schema] = {
             "graph": reference("Counts"),
             "known": {"type": "integer", "description": "How many answers the graph itself gives, shown or not."},
             "answers": _list_of("Answer"),
+            "warnings": {
+                "type": ["array", "null"],
+                "items": TEXT,
+                "description": "Relations that cannot be predicted in this graph; absent if there are none.",
+            },
         },
+        optional=("warnings",),
     ),
     "Added": _object("What adding did.", {"added": COUNT, "unchanged": COUNT}),
     "Removed": _object("What removing did.", {"removed": COUNT, "unchanged": COUNT}),

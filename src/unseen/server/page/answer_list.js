@@ -34,7 +34,7 @@ export function answerList(question, parameters, { note, more, signal }) {
   watcher.observe(end);
   signal.addEventListener("abort", () => watcher.disconnect());
 
-  const url = () => address("/ask", { question, show: state.show === "all" ? null : state.show, kind: state.kind, order: state.order === "rank" ? null : state.order });
+  const url = () => address("/ask", { question, all_predictions: parameters.get("all_predictions"), show: state.show === "all" ? null : state.show, kind: state.kind, order: state.order === "rank" ? null : state.order });
   function change(values) {
     Object.assign(state, values);
     note(url());
@@ -65,7 +65,7 @@ export function answerList(question, parameters, { note, more, signal }) {
   }
   function save(kind) {
     const only = SHOWN[state.show];
-    api.download(`/ask.${kind}`, { question, top: MOST, ...(only ? { [only]: "true" } : {}) }, `answers.${kind}`).catch((error) => end.replaceChildren(problem(error)));
+    api.download(`/ask.${kind}`, { question, all_predictions: parameters.get("all_predictions"), top: MOST, ...(only ? { [only]: "true" } : {}) }, `answers.${kind}`).catch((error) => end.replaceChildren(problem(error)));
   }
   function show(found, { isPartial = false } = {}) {
     data = { ...found, isPartial };
@@ -74,7 +74,8 @@ export function answerList(question, parameters, { note, more, signal }) {
     kinds.hidden = names.length < 2 && !state.kind;
     kinds.replaceChildren(el("option", { value: "" }, "every kind"), ...names.map((name) => el("option", { value: name, selected: name === state.kind }, name)));
     end.replaceChildren();
-    cautions.replaceChildren(...(found.warnings ?? []).map((text) => el("p", { class: "caution" }, text)));
+    const anyway = el("a", { href: address("/ask", { question, all_predictions: "true" }) }, "show them all the same");
+    cautions.replaceChildren(...(found.warnings ?? []).map((text) => el("p", { class: "caution" }, text, " ", anyway.cloneNode(true))));
     draw();
   }
   function draw() {

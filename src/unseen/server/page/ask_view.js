@@ -67,13 +67,14 @@ async function begin(results, signal) {
 /** Known answers first, then all; more when one scrolls to the end. */
 async function answer(results, question, parameters, { signal, note, repair }) {
   const wait = waiting("Predicting");
-  const list = answerList(question, parameters, { note, more: (top, only) => load(question, top, only, signal), signal });
+  const asked = { question, all_predictions: parameters.get("all_predictions") === "true" ? "true" : null };
+  const list = answerList(question, parameters, { note, more: (top, only) => load(asked, top, only, signal), signal });
   results.append(wait, list.element);
   const only = list.only;
   const busy = (seconds) => (wait.lastChild.textContent = `The model is busy; trying again in ${seconds} s`);
   let isWhole = false;
-  const known = only === "predicted_only" ? Promise.resolve() : load(question, list.top, "exact", signal).then((data) => isWhole || list.show(data, { isPartial: only !== "exact" }));
-  const all = only === "exact" ? known : load(question, list.top, only, signal, busy).then((data) => ((isWhole = true), list.show(data)));
+  const known = only === "predicted_only" ? Promise.resolve() : load(asked, list.top, "exact", signal).then((data) => isWhole || list.show(data, { isPartial: only !== "exact" }));
+  const all = only === "exact" ? known : load(asked, list.top, only, signal, busy).then((data) => ((isWhole = true), list.show(data)));
   try {
     await Promise.all([known, all]);
   } catch (error) {
@@ -84,4 +85,4 @@ async function answer(results, question, parameters, { signal, note, repair }) {
   }
 }
 
-const load = (question, top, only, signal, busy = () => {}) => api.getPatiently("/ask.json", { question, top, ...(only ? { [only]: "true" } : {}) }, signal, busy);
+const load = (asked, top, only, signal, busy = () => {}) => api.getPatiently("/ask.json", { ...asked, top, ...(only ? { [only]: "true" } : {}) }, signal, busy);
