@@ -18,9 +18,9 @@ from unseen.logic.algebra import Anchor, walk
 from unseen.server import page_descriptions as described
 from unseen.server.answer_files import CSV, PARQUET, as_csv, as_parquet
 from unseen.server.answer_kinds import kinds_of
+from unseen.server.answers_at_once import is_small, known_answers
 from unseen.server.entity_edges import has_edge, related_to
 from unseen.server.entity_view import entity_view
-from unseen.server.known_answers import is_small, known_answers
 from unseen.server.overview import Overview
 from unseen.server.predicting import MOST_ANSWERS, Asked
 from unseen.server.problems import bad_request

@@ -23,7 +23,7 @@ MOST_STEPS = 12
 
 
 @dataclass(frozen=True)
-class Step:
+class QuestionStep:
     """One set on the way to the answer."""
 
     label: str
@@ -39,7 +39,7 @@ class Drawing:
     graph: KnowledgeGraph
     nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
     edges: list[dict[str, Any]] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[QuestionStep] = field(default_factory=list)
     anchors: list[int] = field(default_factory=list)
     """The entities that the question names."""
 
@@ -111,7 +111,7 @@ class Drawing:
         text = self._text(query)
         if text is None:  # a complement, or several: everything else, which is no set to show
             return f"not {parts[0]}" if isinstance(query, Not) else " and ".join(parts)
-        self.steps.append(Step(self._label(query, parts), text))
+        self.steps.append(QuestionStep(self._label(query, parts), text))
         places[query] = f"set {len(places) + 1}"
         return places[query]
 
