@@ -17,7 +17,7 @@ LEVELS = [
     {"graph"},
     {"logic"},
     {"datasets", "nn", "database", "rules"},
-    {"methods"},
+    {"methods", "reasons"},
     {"probability"},
     {"models", "data"},
     {"evaluation", "answers"},

@@ -52,7 +52,7 @@ def load(
     paths = [find_source(source) for source in sources]
     if len(paths) == 1 and is_database(paths[0]):
         return load_database(paths[0])
-    return read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph
+    return came_from(read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph)
 
 
 def is_database(path: Path) -> bool:
@@ -65,7 +65,14 @@ def load_database(path: Path) -> KnowledgeGraph:
     from unseen.database import Database  # pyoxigraph is optional
 
     with Database(path) as database:
-        return database.graph
+        return came_from(database.graph, path)
+
+
+def came_from(graph: KnowledgeGraph, database: Path | None = None) -> KnowledgeGraph:
+    """The same graph, of which is known that it came from a database or from files: what is mined from it is kept."""
+    from unseen.rules.origins import note_source  # arrays only where graphs are
+
+    return note_source(graph, database)
 
 
 def find_source(source: str | Path) -> Path:
@@ -149,11 +156,18 @@ def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
 
 
 def ask_all(
-    graph: KnowledgeGraph, questions: Sequence[Question], method: Method | None, method_name: str
+    graph: KnowledgeGraph,
+    questions: Sequence[Question],
+    method: Method | None,
+    method_name: str,
+    answered: Callable[[], None] = lambda: None,
 ) -> list[Answers]:
-    """The answers to several questions on one graph by one call of the method; without a method, known ones only."""
+    """The answers to several questions on one graph by one call of the method; without a method, known ones only.
+
+    Explanations may ask the method again; `answered` is called before they are made.
+    """
     execution = None if method is None else method.estimate(graph, [question.query for question in questions])
-    return answers_of(graph, questions, execution, method_name)
+    return answers_of(graph, questions, execution, method_name, method, answered)
 
 
 def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:

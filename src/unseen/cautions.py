@@ -18,11 +18,12 @@ from unseen.graph.vocabulary import is_inverse, undirected_relation
 from unseen.logic.algebra import Not, Project, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from unseen.answers import Answers
     from unseen.graph import KnowledgeGraph
     from unseen.logic.protocols import Estimator
+    from unseen.rules.rule_set import Rules
 
 UNJUDGED = ("exact", "edge-type")
 """What predicts nothing, or is a baseline that whoever names it wants to see."""
@@ -75,7 +76,7 @@ class Cautions:
 
     def _by_rules(self, graph: KnowledgeGraph, directed: int) -> Verdict | None:
         """The verdict of the rules that the method predicts with; none if it has none."""
-        rules_of = getattr(self.method, "rules", None)
+        rules_of = self._rules_of
         if rules_of is None:
             return None
         from unseen.rules.quality import found_by_rules
@@ -85,10 +86,18 @@ class Cautions:
             return NO_VERDICT
         return Verdict(len(found), float(np.sum(found)), chance_of(graph))
 
+    @property
+    def _rules_of(self) -> Callable[[KnowledgeGraph], Rules] | None:
+        """Where a method that predicts with rules has them from."""
+        return getattr(getattr(self.method, "method", self.method), "rules_of", None)
+
     def _lend_rules(self, graph: KnowledgeGraph, left: KnowledgeGraph) -> None:
         """Let a method that uses rules take those of the whole graph for what is left of it; they found nothing."""
-        if hasattr(self.method, "rules") and hasattr(self.method, "use"):
-            self.method.use(left, self.method.rules(graph))
+        rules_of = self._rules_of
+        if rules_of is not None:
+            from unseen.rules.opening import use_rules
+
+            use_rules(left, rules_of(graph))
 
 
 _KEPT: WeakKeyDictionary[KnowledgeGraph, dict[str, Cautions]] = WeakKeyDictionary()

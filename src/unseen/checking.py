@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from unseen.api import check_memory, default_method, open_method
 from unseen.evaluation.graph_check import CheckOptions, GraphCheck
 from unseen.logic.stopping import check_stop
+from unseen.rules.opening import use_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from unseen.rules.rule_set import Rules
 
 RULES = "rules"
+SMALL = 100_000
+"""Triples up to which a graph is mined with 100 samples, however long that takes."""
 MINING = 0.3
 """Of the time that is left, how much rules of a large graph are mined."""
 
@@ -79,9 +82,8 @@ def _opener(name: str, mining: _Mining) -> Opener:
 def _ready(method: Method, mining: _Mining, graph: KnowledgeGraph, seconds: float) -> Method:
     """A method that takes a graph as it is; one that can use mined rules is given those of this graph."""
     check_memory(method, graph)
-    use = getattr(method, "use", None)
-    if use is not None:
-        use(graph, mining.rules(graph, seconds))
+    if hasattr(getattr(method, "method", method), "rules_of"):
+        use_rules(graph, mining.rules(graph, seconds))
     return method
 
 
@@ -94,7 +96,7 @@ class _Mining:
 
     def rules(self, graph: KnowledgeGraph, seconds: float) -> Rules:
         """The rules of a graph; nothing of another graph's rules goes into them."""
-        from unseen.rules.mining import SMALL, mine
+        from unseen.rules.mining import mine
 
         if self._rules is None or self._graph is not graph:
             limit = None if graph.num_triples <= SMALL else max(1.0, MINING * seconds)
@@ -106,6 +108,5 @@ class _Mining:
         """The method `rules` with these rules."""
         from unseen.methods.mined_rules import MinedRules
 
-        ready = MinedRules()
-        ready.use(graph, self.rules(graph, seconds))
-        return ready
+        use_rules(graph, self.rules(graph, seconds))
+        return MinedRules()

@@ -22,6 +22,7 @@ from urllib.parse import urlencode, urlsplit
 
 from unseen.answers import Answer, Answers
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
+from unseen.reasons.reason import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -210,7 +211,10 @@ def _of_our_shape() -> Iterator[None]:
 
 def _answer(plain: dict[str, Any]) -> Answer:
     edges = tuple((head, relation, tail) for head, relation, tail in plain.get("edges") or ())
-    return Answer(plain["rank"], plain["entity"], plain["known"], plain["probability"], plain["bindings"], edges)
+    reasons = tuple(Reason.from_json(one) for one in plain.get("reasons") or ())
+    return Answer(
+        plain["rank"], plain["entity"], plain["known"], plain["probability"], plain["bindings"], edges, reasons
+    )
 
 
 def _seconds(retry_after: str | None) -> int | None:

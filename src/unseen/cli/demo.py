@@ -87,7 +87,7 @@ def _answer(
     from rich.markup import escape
 
     from unseen import ask
-    from unseen.cli.ask import shown_probabilities
+    from unseen.cli.shown_answers import shown_probabilities
 
     console.print(f"   {escape(question)}", style="blue")
     answers = ask(graph, question, top=top)

@@ -8,8 +8,8 @@ import numpy as np
 
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.evidence import new_state
+from unseen.rules.firing import BUDGETS
 from unseen.rules.leaving_out import hidden_examples
-from unseen.rules.mining import BUDGET
 from unseen.rules.proposing import row_starts, sampled_facts
 from unseen.rules.weighing import CANDIDATES
 
@@ -33,7 +33,7 @@ def found_by_rules(rules: Rules, graph: KnowledgeGraph, directed: int, most: int
     relations = np.full(len(sources), directed, np.int64)
     facts = (sources.astype(np.int64), relations, targets.astype(np.int64))
     state = new_state(adjacency.num_entities)
-    rows, stands_for, lengths = hidden_examples(adjacency, rules.index(graph), *facts, BUDGET, CANDIDATES, state)
+    rows, stands_for, lengths = hidden_examples(adjacency, rules.index(graph), *facts, BUDGETS, CANDIDATES, state)
     scores = rows.astype(np.float64) @ rules.weights.coefficients[directed]
     is_other = np.arange(rows.shape[1])[None, :] < lengths[:, None]
     is_other[:, 0] = False
