@@ -57,22 +57,34 @@ function reason(data) {
   if (chosen.edges?.length) parts.push(el("h3", {}, "Because the graph says"), el("ul", { class: "facts" }, chosen.edges.map((one) => el("li", {}, fact(one)))));
   const bindings = Object.entries(chosen.bindings ?? {});
   if (bindings.length && !chosen.known) parts.push(el("h3", {}, "Likeliest values on the way"), el("dl", { class: "bindings" }, bindings.map(([variable, value]) => el("div", {}, el("dt", {}, variable), el("dd", {}, thing(value))))));
-  if (chosen.reasons?.length) parts.push(el("h3", {}, "Reasons"), el("ul", { class: "reasons" }, chosen.reasons.map(rule)));
+  if (chosen.reasons?.length) parts.push(el("h3", {}, "Reasons"), reasons(chosen.reasons));
   if (!chosen.known && !bindings.length && !chosen.reasons?.length) parts.push(el("p", { class: "note" }, "The graph does not say so. The model finds it likely from the facts around it; the steps below show what it was weighed against."));
   return parts;
 }
 
-/** One reason: the link it speaks for, its text, its facts, and how sure it is, whichever of them it has. */
+/** The reasons, those for the same link together; a link of the graph or one that is absent needs no more words. */
+function reasons(list) {
+  const links = new Map();
+  for (const one of list) {
+    const link = JSON.stringify(one.head ?? null);
+    links.set(link, [...(links.get(link) ?? []), one]);
+  }
+  return el("ul", { class: "reasons" }, [...links.values()].map((ones) => el("li", {}, ones[0].head && el("div", {}, fact(ones[0].head), " ", standing(ones[0])), ones.map(rule))));
+}
+
+function standing({ kind }) {
+  if (kind === "known") return el("span", { class: "badge known" }, "in the graph");
+  return kind === "absent" ? el("span", { class: "badge absent" }, "not in the graph") : el("span", { class: "badge" }, "predicted");
+}
+
+/** One reason: its text, how sure it is, and the facts that change that most. */
 function rule(one) {
-  if (typeof one === "string") return el("li", {}, one);
-  const facts = (one.body ?? []).filter((triple) => Array.isArray(triple) && triple.length === 3);
+  if (one.head && (one.kind === "known" || one.kind === "absent")) return null;
   const effects = (one.effects ?? []).filter((effect) => Array.isArray(effect.edge));
   return el(
-    "li",
-    {},
-    one.head && el("div", {}, fact(one.head)),
+    "div",
+    { class: "rule" },
     el("div", { class: "note" }, one.text ?? ""),
-    facts.length > 0 && el("ul", { class: "facts" }, facts.map((triple) => el("li", {}, fact(triple)))),
     Number.isFinite(one.confidence) && el("div", { class: "measure" }, el("span", { class: "note" }, "confidence of the rule"), bar(one.confidence)),
     Number.isFinite(one.probability) && el("div", { class: "measure" }, el("span", { class: "note" }, "the model alone"), bar(one.probability)),
     effects.map((effect) => el("div", { class: "measure" }, el("span", {}, el("span", { class: "note" }, "without "), fact(effect.edge)), bar(effect.without))),
