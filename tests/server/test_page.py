@@ -132,11 +132,11 @@ def test_answers_say_their_kind_and_whether_they_are_related(countries: Running)
 def test_known_answers_do_not_wait_for_a_busy_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, released = threading.Event(), threading.Event()
 
-    def slow(graph: KnowledgeGraph, questions: list, method: object, name: str) -> list:
+    def slow(graph: KnowledgeGraph, questions: list, method: object, name: str, *more: object) -> list:
         if method is not None:
             begun.set()
             released.wait(60)
-        return ask_all(graph, questions, method, name)
+        return ask_all(graph, questions, method, name, *more)
 
     monkeypatch.setattr(predicting, "ask_all", slow)
     with running(tmp_path / "x.db", FAMILY) as server:

@@ -57,7 +57,8 @@ function reason(data) {
   if (chosen.edges?.length) parts.push(el("h3", {}, "Because the graph says"), el("ul", { class: "facts" }, chosen.edges.map((one) => el("li", {}, fact(one)))));
   const bindings = Object.entries(chosen.bindings ?? {});
   if (bindings.length && !chosen.known) parts.push(el("h3", {}, "Likeliest values on the way"), el("dl", { class: "bindings" }, bindings.map(([variable, value]) => el("div", {}, el("dt", {}, variable), el("dd", {}, thing(value))))));
-  if (chosen.reasons?.length) parts.push(el("h3", {}, "Reasons"), reasons(chosen.reasons));
+  const given = (chosen.reasons ?? []).filter((one) => one.kind !== "known" || (one.head && !chosen.known)); // a proof is shown above
+  if (given.length) parts.push(el("h3", {}, "Reasons"), reasons(given));
   if (!chosen.known && !bindings.length && !chosen.reasons?.length) parts.push(el("p", { class: "note" }, "The graph does not say so. The model finds it likely from the facts around it; the steps below show what it was weighed against."));
   return parts;
 }
