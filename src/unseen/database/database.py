@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from unseen.database.graph_file import GraphFile
     from unseen.database.journal import Statement
     from unseen.database.ledger import Ledger
+    from unseen.database.recent_changes import RecentChanges
     from unseen.graph import KnowledgeGraph
     from unseen.graph.files.readers import ReadReport
 
@@ -59,8 +60,6 @@ class Database:
         self.path = Path(path)
         self._writing = RLock()
         self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
-        self.settled = 0
-        """`Triples.changes` when the last write ended: whoever has a copy of this many has every acknowledged one."""
         with ExitStack() as stack:
             folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
@@ -114,6 +113,11 @@ class Database:
         return self._ledger.live.version
 
     @property
+    def recent(self) -> RecentChanges:
+        """The last changes, for whoever keeps a copy of the triples."""
+        return self._ledger.live.recent
+
+    @property
     def number(self) -> int:
         """The number of the last change that was begun; see `Triples.marks` for the last one carried out."""
         return self._ledger.number
@@ -151,6 +155,7 @@ class Database:
     def _writes(self) -> Iterator[Ledger]:
         """The one place that writes go through, one at a time."""
         with self._writing, self._explaining("it failed"):
+            changes, noted = self.triples.changes, self.recent.noted
             try:
                 yield self._ledger
             except EngineLost as error:
@@ -161,7 +166,8 @@ class Database:
                 self._ledger.trouble = str(error)
                 raise
             finally:
-                self.settled = self.triples.changes
+                if self.triples.changes - changes != self.recent.noted - noted:
+                    self.recent.cut()  # a load, a failure: the changes that were noted are not all
 
     @contextmanager
     def _explaining(self, what: str) -> Iterator[None]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import time
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,12 +118,13 @@ class Readers:
         """What a reader answers; `text` is for error messages, `gone` returns when the client has left."""
         self._admit(body)
         deadline = time.monotonic() + self.limits.seconds
-        if needs_store and not self.checkpoints.is_fresh:
-            await self._fresh_checkpoint()
         job = Job(header, body, self._loop.create_future(), deadline, needs_store, gone)
-        self._take(job)
         try:
-            told, result = await job.future
+            told, result = await self._reply(job)
+            while "behind" in told:
+                self.checkpoints.give_up()
+                job = replace(job, future=self._loop.create_future(), used_before=None)
+                told, result = await self._reply(job)
             if "error" in told:
                 raise self._translated(told["error"], text)
         except BaseException as error:
@@ -130,6 +133,13 @@ class Readers:
             _delete_spool(header)
             raise
         return told, result
+
+    async def _reply(self, job: Job) -> Reply:
+        """What a reader says that has every write which is done by now."""
+        if job.needs_store and not self.checkpoints.follow():
+            await self._fresh_checkpoint(job)
+        self._take(job)
+        return await job.future
 
     def _admit(self, body: bytes) -> None:
         if self._stopped:
@@ -141,14 +151,20 @@ class Readers:
         ):
             raise busy()
 
-    async def _fresh_checkpoint(self) -> None:
+    async def _fresh_checkpoint(self, job: Job) -> None:
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                checkpoint = await self.checkpoints.fresh()
+            async with asyncio.timeout(job.deadline - time.monotonic()):
+                await self.checkpoints.fresh()
         except TimeoutError:
             raise too_slow(self.limits.seconds) from None
         for reader in self._idle:
-            reader.show(checkpoint.path, checkpoint.prefixes)
+            self._show_newest(reader)
+
+    def _show_newest(self, reader: ReaderProcess) -> None:
+        """Have a reader see every write that is done, or as many as the newest checkpoint can tell of."""
+        self.checkpoints.follow()
+        if self.checkpoints.newest is not None:
+            reader.show(self.checkpoints.newest)
 
     def _take(self, job: Job) -> None:
         """Send a job to a reader that is idle, or let it wait."""
@@ -159,9 +175,7 @@ class Readers:
             self._waiting_bytes += len(job.body)
 
     def _begin(self, reader: ReaderProcess, job: Job) -> None:
-        newest = self.checkpoints.newest
-        if newest is not None:
-            reader.show(newest.path, newest.prefixes)
+        self._show_newest(reader)
         reader.begin(job)
 
     def _free(self, reader: ReaderProcess) -> None:
@@ -227,6 +241,7 @@ class Readers:
         for reader in ended:
             job = self._dying.pop(reader)
             reader.close()
+            self._thread.submit(shutil.rmtree, reader.copy, ignore_errors=True)
             if job is not None:
                 job.fail(self._why(reader))
         if self._dying and not self._stopped:
@@ -260,7 +275,7 @@ class Readers:
         quick = sum(not reader.is_slow for reader in self._all)
         while quick < self.engine.quick and not self._stopped and time.monotonic() >= self._next_start:
             try:
-                reader = ReaderProcess(self._loop, _child(self.engine.megabytes), self._heard, self._lost)
+                reader = self._started()
             except OSError as error:
                 self._failed_starts += 1
                 self._next_start = time.monotonic() + 1.0
@@ -269,6 +284,11 @@ class Readers:
             self._all.add(reader)
             self.counts["started"] += 1
             quick += 1
+
+    def _started(self) -> ReaderProcess:
+        copy = self.spool.path("copy")
+        child = Child.start("reader", {"memory": self.engine.megabytes, "copy": str(copy)})
+        return ReaderProcess(self._loop, child, copy, self._heard, self._lost)
 
     async def _tick_for_ever(self) -> None:
         while True:
@@ -359,10 +379,6 @@ def _delete_spool(header: Header) -> None:
     """Delete what a request that has failed may have written."""
     if "spool" in header:
         Path(header["spool"]).unlink(missing_ok=True)
-
-
-def _child(megabytes: int) -> Child:
-    return Child.start("reader", {"memory": megabytes})
 
 
 def out_of_memory(megabytes: int) -> Problem:
