@@ -254,7 +254,8 @@ class Readers:
             return QueryRefused(reason)
         if cause == "memory":
             return out_of_memory(self.engine.megabytes)
-        return Problem(503, "engine_ended", "the engine ended while it was at this; try again", headers=_soon(1))
+        message = "the engine ended while it was at this; try again"
+        return Problem(503, "engine_ended", message, headers=_soon(1), reason=reason)
 
     def _end(self, reader: ReaderProcess, error: Exception, cause: str) -> None:
         """Kill a reader in the middle of its job."""
@@ -334,8 +335,11 @@ class Readers:
 
     def _make_slow(self, reader: ReaderProcess, job: Job) -> None:
         if self.slow >= self.engine.slow:
-            message = "other long queries are running; try again later, or ask for less"
-            self._end(reader, Problem(503, "busy", message, headers=_soon(10)), "crowded")
+            reason = "other long queries are running"
+            problem = Problem(
+                503, "busy", f"{reason}; try again later, or ask for less", headers=_soon(10), reason=reason
+            )
+            self._end(reader, problem, "crowded")
             return
         reader.slow_down()
         if job.gone is not None:
@@ -383,8 +387,9 @@ def _delete_spool(header: Header) -> None:
 
 def out_of_memory(megabytes: int) -> Problem:
     """A query, document or update that needs too much memory."""
-    message = f"it needs more than {megabytes:,} MB of memory; ask for less, or start the server with --query-memory"
-    return Problem(400, "memory_limit", message)
+    reason = f"it needs more than {megabytes:,} MB of memory"
+    message = f"{reason}; ask for less, or start the server with --query-memory"
+    return Problem(400, "memory_limit", message, reason=reason)
 
 
 def _soon(seconds: int) -> dict[str, str]:
