@@ -81,6 +81,15 @@ def test_small_changes_need_no_new_checkpoint_and_no_new_reader(server: Running)
     assert (number_of(server, "exact_checkpoints"), number_of(server, "exact_readers_started")) == (made, started)
 
 
+def test_a_prefix_that_the_graph_gets_by_a_write_needs_no_declaration(server: Running) -> None:
+    assert not is_there(server, ":gus :likes :Go")
+    things = [f"http://example.org/things#{number}" for number in range(100)]
+    server.post("/triples", {"triples": [[thing, "likes", "Go"] for thing in things]})
+    assert server.ask("?x : likes(x, Go)", exact=True).status == 200  # makes the graph
+    prefix = next(prefix for prefix, iri in server.database.prefixes.items() if iri == "http://example.org/things#")
+    assert is_there(server, f"{prefix}:7 :likes :Go")
+
+
 def test_no_answer_is_older_than_one_that_was_seen_before(server: Running) -> None:
     server.post("/triples", {"triples": [["counter", "reached", "n0"]]})
     stop, faults = Event(), []

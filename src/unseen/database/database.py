@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from unseen.database.recent_changes import RecentChanges
     from unseen.graph import KnowledgeGraph
     from unseen.graph.files.readers import ReadReport
+    from unseen.graph.prefixes import Prefixes
 
 _PREFIX = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*)?")
 
@@ -59,7 +60,7 @@ class Database:
         """Open an existing database; `open_triples` opens the engine that holds its triples."""
         self.path = Path(path)
         self._writing = RLock()
-        self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
+        self._prefixes: tuple[list[Prefixes], dict[str, str]] | None = None
         with ExitStack() as stack:
             folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
@@ -181,12 +182,17 @@ class Database:
 
     @property
     def prefixes(self) -> dict[str, str]:
-        """Prefixes that SPARQL texts need not declare: the well-known ones and those of the graph."""
-        vocabulary = self._ledger.live.for_names().vocabulary
-        own = vocabulary.relations.prefixes.namespaces | vocabulary.entities.prefixes.namespaces
-        if self._prefixes is None or self._prefixes[0] != own:
-            usable = {p: iri for p, iri in own.items() if _PREFIX.fullmatch(p) and self.triples.is_iri(iri)}
-            self._prefixes = own, NAMESPACES | usable
+        """Prefixes that SPARQL texts need not declare: the well-known ones and those of the graph.
+
+        The same object as long as they are the same. It looks at the graph that was made last and waits for nobody.
+        """
+        vocabulary, known = self._ledger.live.last_made.vocabulary, self._prefixes
+        sources = [vocabulary.relations.prefixes, vocabulary.entities.prefixes]
+        if known is not None and all(one is other for one, other in zip(sources, known[0], strict=True)):
+            return known[1]
+        own = sources[0].namespaces | sources[1].namespaces
+        found = NAMESPACES | {p: iri for p, iri in own.items() if _PREFIX.fullmatch(p) and self.triples.is_iri(iri)}
+        self._prefixes = sources, known[1] if known is not None and known[1] == found else found
         return self._prefixes[1]
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:

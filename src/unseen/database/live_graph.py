@@ -78,6 +78,11 @@ class LiveGraph:
                 self._pending, self._renamed = {}, set()
             return self._graph
 
+    @property
+    def last_made(self) -> KnowledgeGraph:
+        """The graph that was made last, perhaps without the latest changes; nobody waits for it."""
+        return self._graph
+
     def for_names(self) -> KnowledgeGraph:
         """A graph in which every readable name of a known thing can be found; perhaps without the latest edges."""
         if self._renamed:

@@ -68,7 +68,10 @@ class Checkpoints:
 
     def follow(self) -> bool:
         """Take in what has changed; whether the newest copy and its changes now have every write that is done."""
-        return self.newest is not None and self.newest.follow(self._database.recent)
+        if self.newest is None:
+            return False
+        self.newest.prefixes = self._database.prefixes
+        return self.newest.follow(self._database.recent)
 
     @property
     def has_older(self) -> bool:
@@ -106,12 +109,7 @@ class Checkpoints:
             self._database.catch_up()  # what exact queries see, the graph shows too
         except (OSError, RuntimeError) as error:
             raise DatabaseError(f"the store could not be read: {shorten(str(error), 200)}") from error
-        return Checkpoint(path, self._same_prefixes(), place)
-
-    def _same_prefixes(self) -> dict[str, str]:
-        """The prefixes of the database; the same object as long as they are the same."""
-        prefixes, newest = self._database.prefixes, self.newest
-        return newest.prefixes if newest is not None and newest.prefixes == prefixes else prefixes
+        return Checkpoint(path, self._database.prefixes, place)
 
     async def remove_unused(self, used: set[Path | None]) -> None:
         """Delete the older copies that nobody reads any more."""
