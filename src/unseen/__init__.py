@@ -1,6 +1,7 @@
 """unseen: logical questions over knowledge graphs that are incomplete and keep growing.
 
-`load` a graph, `ask` a question, `connect` to a server; everything else lives in the rooms `graph`, `logic`, ...
+`load` a graph, `ask` a question, `check` whether predictions hold, `connect` to a server; everything else lives in the
+rooms `graph`, `logic`, ...
 """
 
 from __future__ import annotations
@@ -13,15 +14,28 @@ from unseen.version import __version__
 if TYPE_CHECKING:
     from unseen.answers import Answer, Answers
     from unseen.api import ask, load, open_method
+    from unseen.checking import check
     from unseen.client import connect
     from unseen.graph import KnowledgeGraph
 
-__all__ = ["Answer", "Answers", "KnowledgeGraph", "UnseenError", "__version__", "ask", "connect", "load", "open_method"]
+__all__ = [
+    "Answer",
+    "Answers",
+    "KnowledgeGraph",
+    "UnseenError",
+    "__version__",
+    "ask",
+    "check",
+    "connect",
+    "load",
+    "open_method",
+]
 
 _HOMES = dict.fromkeys(("ask", "load", "open_method"), "unseen.api") | {
     "Answer": "unseen.answers",
     "Answers": "unseen.answers",
     "KnowledgeGraph": "unseen.graph",
+    "check": "unseen.checking",
     "connect": "unseen.client",
 }
 

@@ -11,6 +11,7 @@ import typer
 
 from unseen.cli import (
     ask,
+    check_command,
     dataset_commands,
     db_commands,
     demo,
@@ -24,6 +25,7 @@ from unseen.cli import (
     serve,
     train_commands,
     tune_commands,
+    ui,
 )
 from unseen.cli.plain_help import CommandLine
 from unseen.errors import UnseenError
@@ -45,6 +47,7 @@ app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
 app.command("info")(graph_commands.info)
 app.command("convert")(graph_commands.convert)
+app.command("check")(check_command.check)
 app.command("rules")(rules_command.rules)
 app.command("split")(dataset_commands.split)
 app.command("sample")(sample_commands.sample)
@@ -56,6 +59,7 @@ app.add_typer(models_commands.app, name="models")
 app.command("tune")(tune_commands.tune)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
+app.command("ui")(ui.ui)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 
