@@ -64,6 +64,7 @@ class Checkpoints:
         self.newest: Checkpoint | None = None
         self.made = 0
         self._older: list[Path] = []
+        self._is_given_up = False
         self._making: asyncio.Task[None] | None = None
 
     def follow(self) -> bool:
@@ -71,7 +72,7 @@ class Checkpoints:
         if self.newest is None:
             return False
         self.newest.prefixes = self._database.prefixes
-        return self.newest.follow(self._database.recent)
+        return self.newest.follow(self._database.recent) and not self._is_given_up
 
     @property
     def has_older(self) -> bool:
@@ -81,23 +82,22 @@ class Checkpoints:
     async def fresh(self) -> None:
         """Wait for a copy that has, with its changes, every write that was done before this call."""
         place = self._database.recent.place
-        while not self.follow() and (self.newest is None or self.newest.reached < place):
+        while not self.follow() and (self._is_given_up or self.newest is None or self.newest.reached < place):
             if self._making is None:
                 self._making = asyncio.create_task(self._make())
             await asyncio.shield(self._making)
 
     def give_up(self) -> None:
-        """Have a new copy made, because a reader could not bring this one up to date."""
-        if self.newest is not None:
-            self._older.append(self.newest.path)
-            self.newest = None
+        """Have a new copy made, because a reader could not bring this one up to date; others read it until then."""
+        self._is_given_up = True
 
     async def _make(self) -> None:
         try:
             loop = asyncio.get_running_loop()
             made = await loop.run_in_executor(self._thread, self._copied)
-            self.give_up()
-            self.newest = made
+            if self.newest is not None:
+                self._older.append(self.newest.path)
+            self.newest, self._is_given_up = made, False
             self.made += 1
         finally:
             self._making = None
