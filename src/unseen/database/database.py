@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from unseen.database.graph_file import GraphFile
     from unseen.database.journal import Statement
     from unseen.database.ledger import Ledger
+    from unseen.database.recent_changes import RecentChanges
     from unseen.graph import KnowledgeGraph
     from unseen.graph.files.readers import ReadReport
+    from unseen.graph.prefixes import Prefixes
 
 _PREFIX = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*)?")
 
@@ -58,9 +60,7 @@ class Database:
         """Open an existing database; `open_triples` opens the engine that holds its triples."""
         self.path = Path(path)
         self._writing = RLock()
-        self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
-        self.settled = 0
-        """`Triples.changes` when the last write ended: whoever has a copy of this many has every acknowledged one."""
+        self._prefixes: tuple[list[Prefixes], dict[str, str]] | None = None
         with ExitStack() as stack:
             folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
@@ -114,6 +114,11 @@ class Database:
         return self._ledger.live.version
 
     @property
+    def recent(self) -> RecentChanges:
+        """The last changes, for whoever keeps a copy of the triples."""
+        return self._ledger.live.recent
+
+    @property
     def number(self) -> int:
         """The number of the last change that was begun; see `Triples.marks` for the last one carried out."""
         return self._ledger.number
@@ -151,6 +156,7 @@ class Database:
     def _writes(self) -> Iterator[Ledger]:
         """The one place that writes go through, one at a time."""
         with self._writing, self._explaining("it failed"):
+            changes, noted = self.triples.changes, self.recent.noted
             try:
                 yield self._ledger
             except EngineLost as error:
@@ -161,7 +167,8 @@ class Database:
                 self._ledger.trouble = str(error)
                 raise
             finally:
-                self.settled = self.triples.changes
+                if self.triples.changes - changes != self.recent.noted - noted:
+                    self.recent.cut()  # a load, a failure: the changes that were noted are not all
 
     @contextmanager
     def _explaining(self, what: str) -> Iterator[None]:
@@ -175,12 +182,17 @@ class Database:
 
     @property
     def prefixes(self) -> dict[str, str]:
-        """Prefixes that SPARQL texts need not declare: the well-known ones and those of the graph."""
-        vocabulary = self._ledger.live.for_names().vocabulary
-        own = vocabulary.relations.prefixes.namespaces | vocabulary.entities.prefixes.namespaces
-        if self._prefixes is None or self._prefixes[0] != own:
-            usable = {p: iri for p, iri in own.items() if _PREFIX.fullmatch(p) and self.triples.is_iri(iri)}
-            self._prefixes = own, NAMESPACES | usable
+        """Prefixes that SPARQL texts need not declare: the well-known ones and those of the graph.
+
+        The same object as long as they are the same. It looks at the graph that was made last and waits for nobody.
+        """
+        vocabulary, known = self._ledger.live.last_made.vocabulary, self._prefixes
+        sources = [vocabulary.relations.prefixes, vocabulary.entities.prefixes]
+        if known is not None and all(one is other for one, other in zip(sources, known[0], strict=True)):
+            return known[1]
+        own = sources[0].namespaces | sources[1].namespaces
+        found = NAMESPACES | {p: iri for p, iri in own.items() if _PREFIX.fullmatch(p) and self.triples.is_iri(iri)}
+        self._prefixes = sources, known[1] if known is not None and known[1] == found else found
         return self._prefixes[1]
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
