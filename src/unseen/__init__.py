@@ -12,13 +12,24 @@ from unseen.version import __version__
 
 if TYPE_CHECKING:
     from unseen.answers import Answer, Answers
-    from unseen.api import ask, load, open_method
+    from unseen.api import ask, evaluate, load, open_method
     from unseen.client import connect
     from unseen.graph import KnowledgeGraph
 
-__all__ = ["Answer", "Answers", "KnowledgeGraph", "UnseenError", "__version__", "ask", "connect", "load", "open_method"]
+__all__ = [
+    "Answer",
+    "Answers",
+    "KnowledgeGraph",
+    "UnseenError",
+    "__version__",
+    "ask",
+    "connect",
+    "evaluate",
+    "load",
+    "open_method",
+]
 
-_HOMES = dict.fromkeys(("ask", "load", "open_method"), "unseen.api") | {
+_HOMES = dict.fromkeys(("ask", "evaluate", "load", "open_method"), "unseen.api") | {
     "Answer": "unseen.answers",
     "Answers": "unseen.answers",
     "KnowledgeGraph": "unseen.graph",

@@ -12,9 +12,8 @@ for answer in unseen.ask(graph, "?x : borders(France, x) & !speaks(x, German)"):
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,9 @@ from unseen.logic.variables import with_variables
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from unseen.datasets.dataset import Dataset
+    from unseen.evaluation.evaluator import Options
+    from unseen.evaluation.results import Result
     from unseen.graph import KnowledgeGraph
     from unseen.graph.vocabulary import Lookup
     from unseen.logic.method import Method
@@ -214,7 +216,7 @@ def open_method(name: str, device: str = "auto") -> Method:
     if name == "rules":
         return _rules_method()
     if ":" in name and not Path(name).exists():
-        return made_by_factory(name)
+        return _made(name, device)
     from unseen.models.model_folder import kept_model, shipped_models
 
     shipped = [model.name for model in shipped_models()]
@@ -225,20 +227,46 @@ def open_method(name: str, device: str = "auto") -> Method:
     raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder", "package.module:factory"))
 
 
-def made_by_factory(name: str) -> Method:
-    """What `package.module:factory` returns when it is called; modules in the current folder are found too."""
-    module_name, _, attribute = name.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        factory = getattr(import_module(module_name), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UnseenError(f"the method {name} cannot be made: {error}") from None
-    made: Method = factory()
-    missing = [part for part in ("answer", "estimate") if not callable(getattr(made, part, None))]
-    if missing:
-        raise UnseenError(f"the method {name} has no {missing[0]}: a method has `answer` and `estimate`")
-    return made
+def _made(name: str, device: str) -> Method:
+    """A method of the user's own; its factory decides where it computes."""
+    from unseen.methods.factories import made_by_factory
+
+    if device != "auto":
+        raise UnseenError(f"the factory {name} chooses its device itself: leave out --device")
+    return made_by_factory(name)
+
+
+def evaluate(
+    method: str | Method,
+    dataset: str | Path | Dataset,
+    split: str = "test",
+    options: Options | None = None,
+    *,
+    device: str = "auto",
+) -> Result:
+    """The accuracy of a method on the questions of a dataset: filtered ranks by question type, and their averages.
+
+    `method` is an object or a name, as for `ask`. `dataset` is a `Dataset`, or the path of a dataset folder or of
+    published files.
+    """
+    from unseen.datasets.dataset import Dataset
+    from unseen.evaluation.evaluator import evaluate as measured
+
+    name = method if isinstance(method, str) else type(method).__name__
+    opened = open_method(method, device) if isinstance(method, str) else method
+    found = dataset if isinstance(dataset, Dataset) else open_dataset(Path(dataset))
+    check_memory(opened, found.observed(split))
+    return measured(opened, found, split, options, name=name)
+
+
+def open_dataset(path: Path, progress: Callable[[int, int], None] | None = None) -> Dataset:
+    """The dataset of a dataset folder, or of anything published that can be imported."""
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.published import import_dataset
+
+    if (path / "manifest.json").is_file():
+        return Dataset.open(path)
+    return import_dataset(path, progress=progress)
 
 
 @cache

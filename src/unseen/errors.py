@@ -24,6 +24,7 @@ UnseenError                      anything the user can do something about: one l
 ├── Stopped                      work that was told to end before it was done
 ├── ServerError                  what a server answered when it could not do what was asked
 ├── UnknownMethod                no method (or embedded graph) of that name
+├── FactoryError                 `package.module:factory` makes no method: what is wrong with it
 └── MissingExtra                 a feature whose optional packages are not installed
 ```
 
@@ -228,6 +229,14 @@ class UnknownMethod(UnseenError):
     def __init__(self, kind: str, name: str, available: Sequence[str]) -> None:
         self.kind, self.name, self.available = kind, name, tuple(available)
         super().__init__(f"there is no {kind} {shorten(name)!r}; available: {', '.join(self.available)}")
+
+
+class FactoryError(UnseenError):
+    """`package.module:factory` does not make a method."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        self.name, self.problem = name, problem
+        super().__init__(f"cannot make the method {shorten(name)}: {problem}")
 
 
 class MissingExtra(UnseenError):
