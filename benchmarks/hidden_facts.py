@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from unseen import load
 from unseen.api import default_method, open_method
@@ -31,6 +30,7 @@ from unseen.datasets.query_table import Ragged
 from unseen.datasets.sampling.sample import SampleOptions, sample_queries
 from unseen.datasets.sampling.selection_rules import SplitGraphs
 from unseen.evaluation.evaluator import Options, evaluate
+from unseen.evaluation.first_predictions import first_predictions
 from unseen.evaluation.query_sets import Questions, hard_answers
 from unseen.evaluation.reliability import Reliability, checked_probabilities
 from unseen.graph import KnowledgeGraph
@@ -50,7 +50,10 @@ def hits(method: Any, dataset: Dataset) -> dict[str, float]:
 def believe(method: Any, questions: Questions, reliability: Reliability) -> None:
     """Add the first predicted answers to each question: their probabilities, and which of them came true."""
     for part in questions.batches(BATCH):
-        reliability.add(*first_predictions(method, part))
+        queries = [part.table.query(row) for row in range(len(part))]
+        values = checked_probabilities(method.estimate(part.graph, queries).stacked(queries).float().cpu().numpy())
+        first, is_true = first_predictions(values, part, TOP)
+        reliability.add(first[first >= 0], is_true[first >= 0])
 
 
 def any_questions(dataset: Dataset, name: str, count: int, seed: int) -> Questions:
@@ -61,21 +64,6 @@ def any_questions(dataset: Dataset, name: str, count: int, seed: int) -> Questio
     known = answer_table(observed, table.shape, table.slots)
     missing = [np.setdiff1d(table.easy.row(row), known.row(row)) for row in range(len(table))]
     return Questions(observed, dataset.candidates("test"), table, Ragged.from_rows(missing), known)
-
-
-def first_predictions(method: Any, part: Questions) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
-    """For each question the largest probabilities among what is not known, and whether they are hidden truths."""
-    queries = [part.table.query(row) for row in range(len(part))]
-    values = checked_probabilities(method.estimate(part.graph, queries).stacked(queries).float().cpu().numpy()).copy()
-    is_true = np.zeros(values.shape, bool)
-    is_predicted = np.zeros(values.shape, bool)
-    is_predicted[:, part.candidates] = True
-    for row in range(len(part)):
-        is_true[row, part.wanted.row(row)] = True
-        is_predicted[row, part.others.row(row)] = False
-    values[~is_predicted] = -1
-    first = np.argsort(-values, axis=1, kind="stable")[:, :TOP]
-    return np.take_along_axis(values, first, axis=1), np.take_along_axis(is_true, first, axis=1)
 
 
 def measured(graph: KnowledgeGraph, options: argparse.Namespace) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from unseen.graph.vocabulary import Vocabulary
 from unseen.methods.mined_rules import MinedRules
 from unseen.rules.forecast import forecast
 from unseen.rules.mining import mine
+from unseen.rules.opening import use_rules
 
 
 def main() -> None:
@@ -69,7 +70,7 @@ def measure_dataset(folder: str, options: argparse.Namespace) -> None:
     for effort in efforts(options):
         rules, numbers = mined_numbers(graph, effort)
         method = MinedRules()
-        method.use(graph, rules)
+        use_rules(graph, rules)
         start = time.perf_counter()
         asked = Options(types=(), links=True, limit=options.limit, batch_size=256)
         found = evaluate(method, dataset, options.split, asked, name="rules").links

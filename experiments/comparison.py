@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from experiments.grid import METHODS
 from experiments.paper_numbers import paper_rows
-from unseen.evaluation.report_rows import Row, method_name, rows_of
+from unseen.evaluation.report_rows import ReportRow, method_name, rows_of
 from unseen.evaluation.results import Result
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ MEASURED, ALONE, PAPER, DIFFERENCE = "unseen", "unseen, no known facts", "paper"
 class Line:
     """One line of a comparison: whose numbers these are, and percentages by type."""
 
-    row: Row
+    row: ReportRow
     whose: str
     averages: tuple[float | None, float | None]
 
     @classmethod
-    def of(cls, row: Row, whose: str) -> Line:
+    def of(cls, row: ReportRow, whose: str) -> Line:
         """A row as it is."""
         return cls(row, whose, (row.avg_p, row.avg_n))
 
@@ -71,7 +71,7 @@ class GridResults:
         """Whether any of these are results of the tiny preset."""
         return any(result.dataset.startswith("tiny-") for result in self.results("test"))
 
-    def rows(self, what: str, metric: str, queries: str = "test", graphs: Sequence[str] = ("test",)) -> list[Row]:
+    def rows(self, what: str, metric: str, queries: str = "test", graphs: Sequence[str] = ("test",)) -> list[ReportRow]:
         """The rows of one experiment and metric."""
         return [
             row
@@ -95,7 +95,7 @@ def compared(lines: Iterable[Line]) -> Iterator[Line]:
             yield difference(some[-1], paper)
 
 
-def difference(line: Line, paper: Row) -> Line:
+def difference(line: Line, paper: ReportRow) -> Line:
     """Measured less published, type by type; averages only where both have all types."""
     common = [kind for kind in line.row.values if kind in paper.values]
     values = {kind: line.row.values[kind] - paper.values[kind] for kind in common}
@@ -104,7 +104,7 @@ def difference(line: Line, paper: Row) -> Line:
     return Line(replace(line.row, values=values), DIFFERENCE, (averages[0], averages[1]))
 
 
-def matching_paper(rows: Sequence[Row]) -> list[Row]:
+def matching_paper(rows: Sequence[ReportRow]) -> list[ReportRow]:
     """The paper's rows for the ratios, queries, graphs and metrics that were measured."""
     wanted = {(row.ratio, row.queries, row.graph, row.metric) for row in rows}
     return [row for row in paper_rows() if (row.ratio, row.queries, row.graph, row.metric) in wanted]
@@ -115,7 +115,7 @@ def has_known_facts(method: str) -> bool:
     return any(plan.has_known_facts for name, plan in METHODS.items() if method_name(name) == method)
 
 
-def key_of(row: Row) -> tuple[float, str, str, str, str]:
+def key_of(row: ReportRow) -> tuple[float, str, str, str, str]:
     """What makes two rows comparable."""
     return (row.ratio or 0.0, row.method, row.queries, row.graph, row.metric)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from unseen.evaluation.figure_style import Look
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
     from unseen.evaluation.results import Result, TypeResult
 
 GRAPHS = ("train", "test_all")
@@ -52,24 +52,24 @@ def draw_grid(found: GridResults, folder: Path) -> list[Path]:
         return [path for name, figure in figures.items() for path in save(figure, folder, name)]
 
 
-def alone_test_rows(found: GridResults) -> list[Row]:
+def alone_test_rows(found: GridResults) -> list[ReportRow]:
     """Test queries as the paper asks them, if they were asked so at all."""
     alone = found.rows("test-alone", "hits_at_10")
     return _with_factless(alone, found.rows("test", "hits_at_10")) if alone else []
 
 
-def training_rows(found: GridResults) -> list[Row]:
+def training_rows(found: GridResults) -> list[ReportRow]:
     """Training queries as the paper asks them: without known facts, for methods that have any."""
     alone = found.rows("training-alone", "hits_at_10", "training", GRAPHS)
     return _with_factless(alone, found.rows("training", "hits_at_10", "training", GRAPHS))
 
 
-def _with_factless(alone: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+def _with_factless(alone: Sequence[ReportRow], others: Sequence[ReportRow]) -> list[ReportRow]:
     """Rows without known facts, and those of methods that have none anyway."""
     return [*alone, *(row for row in others if not has_known_facts(row.method))]
 
 
-def _by_ratio(name: str, rows: Sequence[Row], looks: Mapping[str, Look]) -> dict[str, Any]:
+def _by_ratio(name: str, rows: Sequence[ReportRow], looks: Mapping[str, Look]) -> dict[str, Any]:
     """Lines over ratios, on average and by type; with one ratio only, bars by type."""
     if not rows:
         return {}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from experiments.comparison import GridResults
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
     from unseen.evaluation.results import Result
 
 PUBLISHED_BEST = ("UltraQuery", "47.9", "29.1")
@@ -120,11 +120,11 @@ def _spread(means: Sequence[str]) -> tuple[str, str, str, str]:
     return means[0], "", means[1], ""
 
 
-def _paper(method: str) -> list[Row]:
+def _paper(method: str) -> list[ReportRow]:
     return [row for row in paper_rows() if (row.method, row.queries, row.metric) == (method, "test", "hits_at_10")]
 
 
-def _row(result: Result) -> Row:
+def _row(result: Result) -> ReportRow:
     return next(row for row in rows_of(result) if row.metric == "hits_at_10" and row.queries == "test")
 
 
@@ -140,7 +140,7 @@ def _mark(found: GridResults, method: str, ratio: float | None) -> str:
     return "†" if (method, ratio) in found.read_off else ""
 
 
-def _pair(row: Row) -> str:
+def _pair(row: ReportRow) -> str:
     return " / ".join(number(value) or "–" for value in (row.avg_p, row.avg_n))
 
 

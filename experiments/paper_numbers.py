@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from unseen.evaluation.report_rows import Row, published_rows
+from unseen.evaluation.report_rows import ReportRow, published_rows
 
 PAPER_RESULTS = Path(__file__).with_name("paper_results.csv")
 
 
 @cache
-def paper_rows() -> tuple[Row, ...]:
+def paper_rows() -> tuple[ReportRow, ...]:
     """The result tables of the paper: test queries, training queries, ROC AUC, BetaE."""
     return tuple(published_rows(PAPER_RESULTS))

@@ -17,13 +17,14 @@ LEVELS = [
     {"graph"},
     {"logic"},
     {"datasets", "nn", "database", "rules"},
-    {"methods"},
+    {"methods", "reasons"},
     {"probability"},
     {"models", "data"},
     {"evaluation", "answers"},
     {"training"},
+    {"cautions"},
     {"api"},
-    {"client"},
+    {"checking", "client"},
     {"__init__"},
     {"server"},
     {"cli"},
@@ -235,3 +236,15 @@ def test_every_module_says_in_its_first_line_what_it_is() -> None:
         path.relative_to(ROOT) for path in everything if not ast.get_docstring(ast.parse(path.read_text("utf-8")))
     ]
     assert not silent
+
+
+def test_no_two_modules_and_no_two_classes_share_a_name() -> None:
+    names = [path.stem for path in modules() if path.stem not in ("__init__", "__main__")]
+    names += [
+        node.name
+        for path in modules()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    shared = sorted({name for name in names if names.count(name) > 1})
+    assert not shared, f"one name, one thing: {', '.join(shared)}"

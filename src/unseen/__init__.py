@@ -1,6 +1,7 @@
 """unseen: logical questions over knowledge graphs that are incomplete and keep growing.
 
-`load` a graph, `ask` a question, `connect` to a server; everything else lives in the rooms `graph`, `logic`, ...
+`load` a graph, `ask` a question, `check` whether predictions hold, `connect` to a server; everything else lives in the
+rooms `graph`, `logic`, ...
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from unseen.version import __version__
 if TYPE_CHECKING:
     from unseen.answers import Answer, Answers
     from unseen.api import ask, evaluate, load, open_method
+    from unseen.checking import check
     from unseen.client import connect
     from unseen.graph import KnowledgeGraph
 
@@ -23,6 +25,7 @@ __all__ = [
     "UnseenError",
     "__version__",
     "ask",
+    "check",
     "connect",
     "evaluate",
     "load",
@@ -33,6 +36,7 @@ _HOMES = dict.fromkeys(("ask", "evaluate", "load", "open_method"), "unseen.api")
     "Answer": "unseen.answers",
     "Answers": "unseen.answers",
     "KnowledgeGraph": "unseen.graph",
+    "check": "unseen.checking",
     "connect": "unseen.client",
 }
 

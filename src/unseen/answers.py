@@ -6,7 +6,7 @@ ranking of all rows; one look-up of all names. Cost a question: its known answer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
@@ -15,14 +15,16 @@ import numpy as np
 from unseen.logic.choose import Ranked, largest_in_rows, largest_of
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
+from unseen.reasons.explaining import NOTHING, Explainer
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
     from unseen.logic.choose import Ids, Values
     from unseen.logic.execute import Execution
-
-    Explanation = tuple[dict[str, str], tuple[tuple[str, str, str], ...]]
+    from unseen.logic.protocols import Estimator
+    from unseen.reasons.explaining import Explanation
+    from unseen.reasons.reason import Reason
 
 DEFAULT_TOP = 10
 MOST_CELLS = 1 << 24
@@ -41,6 +43,8 @@ class Answer:
     """With `explain`: for each inner variable its value in a proof (known) or its likeliest value (predicted)."""
     edges: tuple[tuple[str, str, str], ...] = ()
     """With `explain`, for known answers: the edges that prove it."""
+    reasons: tuple[Reason, ...] = ()
+    """With `explain`: why it is an answer, link by link in the order of the question, the best reason first."""
     key: str = field(default="", compare=False, repr=False)
     """The unique key of the entity: its full IRI, or its name in the file."""
 
@@ -56,6 +60,8 @@ class Answers(Sequence[Answer]):
     known: int
     """How many answers the graph itself gives, shown or not."""
     answers: tuple[Answer, ...]
+    warnings: tuple[str, ...] = ()
+    """What to know about the predictions, such as relations that cannot be predicted."""
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -72,7 +78,8 @@ class Answers(Sequence[Answer]):
         graph = self.graph
         counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
         answers = [_answer_json(answer) for answer in self.answers]
-        return {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+        plain = {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+        return plain | ({"warnings": list(self.warnings)} if self.warnings else {})
 
 
 class Counted(Protocol):
@@ -99,31 +106,49 @@ class Question:
 
 
 def answers_of(
-    graph: KnowledgeGraph, questions: Sequence[Question], execution: Execution | None, method_name: str
+    graph: KnowledgeGraph,
+    questions: Sequence[Question],
+    execution: Execution | None,
+    method_name: str,
+    method: Estimator | None = None,
+    answered: Callable[[], None] = lambda: None,
 ) -> list[Answers]:
-    """The answers to questions whose execution is done; without one, known answers only."""
-    return _Asking(graph, questions, execution).answers(method_name)
+    """The answers to questions whose execution is done; without one, known answers only.
+
+    Explanations of predictions may ask the method again. `answered` is called before the first explanation is made.
+    """
+    return _Asking(graph, questions, execution, method, method_name).answers(answered)
 
 
 class _Asking:
     """Questions on one graph; without an execution, only what the graph says."""
 
-    def __init__(self, graph: KnowledgeGraph, questions: Sequence[Question], execution: Execution | None) -> None:
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        questions: Sequence[Question],
+        execution: Execution | None,
+        method: Estimator | None,
+        method_name: str,
+    ) -> None:
         self.graph, self.questions, self.execution = graph, questions, execution
+        self.method_name = method_name
         self.traversal = Traversal(graph) if execution is None else execution.traversal
+        self.explainer = Explainer(graph, self.traversal, execution, method, method_name)
         self.is_candidate = np.zeros(graph.num_entities, bool)
         self.is_candidate[graph.connected_entities] = True
         self.known = [self._known(question) for question in questions]
 
-    def answers(self, method: str) -> list[Answers]:
+    def answers(self, answered: Callable[[], None]) -> list[Answers]:
         """All answers, with names that are looked up together."""
         size = max(1, MOST_CELLS // max(1, self.graph.num_entities))
         starts = range(0, len(self.questions), size)
         ranked = [one for start in starts for one in self._ranked(slice(start, start + size))]
         shown = [entity for known, predicted in ranked for entity, _ in (*known, *predicted)]
         names = dict(zip(shown, self.graph.vocabulary.entities.named(shown), strict=True))
+        answered()
         return [
-            Answers(question.text, method, self.graph, len(found), self._answers(question, *one, names))
+            Answers(question.text, self.method_name, self.graph, len(found), self._answers(question, *one, names))
             for question, found, one in zip(self.questions, self.known, ranked, strict=True)
         ]
 
@@ -162,34 +187,16 @@ class _Asking:
         self, question: Question, known: Ranked, predicted: Ranked, names: dict[int, tuple[str, str]]
     ) -> tuple[Answer, ...]:
         ranked = [(*pair, True) for pair in known] + [(*pair, False) for pair in predicted]
-        explained = self._explained if question.explain else _unexplained
+        explained = self._explained(question.query, known, predicted) if question.explain else [NOTHING] * len(ranked)
         return tuple(
-            Answer(
-                rank,
-                names[entity][0],
-                is_known,
-                probability,
-                *explained(question.query, entity, is_known),
-                names[entity][1],
-            )
-            for rank, (entity, probability, is_known) in enumerate(ranked, start=1)
+            Answer(rank, names[entity][0], is_known, probability, *why, key=names[entity][1])
+            for rank, ((entity, probability, is_known), why) in enumerate(zip(ranked, explained, strict=True), start=1)
         )
 
-    def _explained(self, query: Query, entity: int, known: bool) -> Explanation:
-        """Values of the inner variables and, for what is known, the edges that prove it."""
-        check_stop()
-        name, relation_name = self.graph.vocabulary.entity_name, self.graph.vocabulary.relations.name
-        if known:
-            witness = self.traversal.witness(query, entity)
-            edges = tuple((name(head), relation_name(relation), name(tail)) for head, relation, tail in witness.edges)
-            return {variable: name(value) for variable, value in witness.bindings.items()}, edges
-        assert self.execution is not None  # noqa: S101 - only an execution predicts
-        best = self.execution.best_bindings(query, entity)
-        return {variable: name(value) for variable, (value, _) in best.items()}, ()
-
-
-def _unexplained(*_: object) -> Explanation:
-    return {}, ()
+    def _explained(self, query: Query, known: Ranked, predicted: Ranked) -> list[Explanation]:
+        """Why each of the ranked entities is an answer."""
+        proofs = [self.explainer.known(query, entity) for entity, _ in known]
+        return [*proofs, *self.explainer.predicted(query, predicted)]
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:
@@ -202,4 +209,6 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     }
     if answer.edges:
         plain["edges"] = [list(edge) for edge in answer.edges]
+    if answer.reasons:
+        plain["reasons"] = [reason.as_json() for reason in answer.reasons]
     return plain

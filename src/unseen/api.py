@@ -54,7 +54,7 @@ def load(
     paths = [find_source(source) for source in sources]
     if len(paths) == 1 and is_database(paths[0]):
         return load_database(paths[0])
-    return read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph
+    return came_from(read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph)
 
 
 def is_database(path: Path) -> bool:
@@ -67,7 +67,14 @@ def load_database(path: Path) -> KnowledgeGraph:
     from unseen.database import Database  # pyoxigraph is optional
 
     with Database(path) as database:
-        return database.graph
+        return came_from(database.graph, path)
+
+
+def came_from(graph: KnowledgeGraph, database: Path | None = None) -> KnowledgeGraph:
+    """The same graph, of which is known that it came from a database or from files: what is mined from it is kept."""
+    from unseen.rules.origins import note_source  # arrays only where graphs are
+
+    return note_source(graph, database)
 
 
 def find_source(source: str | Path) -> Path:
@@ -78,7 +85,7 @@ def find_source(source: str | Path) -> Path:
     return path
 
 
-def ask(
+def ask(  # noqa: PLR0913  # the last four say how, not what
     graph: KnowledgeGraph,
     question: str | Query,
     *,
@@ -86,19 +93,28 @@ def ask(
     top: int | None = None,
     explain: bool = False,
     predicted_only: bool = False,
+    all_predictions: bool = False,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): what the graph says, then what it implies.
 
     `method` is a name (`edge-type`, `exact`, `rules`), a model, a run folder, `package.module:factory`, or an object
     with `answer` and `estimate`; `default_method()` unless given.
     `top` is how many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
+    Predictions by relations that cannot be predicted in this graph are left out, and `warnings` says so;
+    `all_predictions` gives them too.
     """
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
     wanted = method or default_method()
     opened = _opened(wanted)
     if opened is not None:
         check_memory(opened, graph)
-    return ask_all(graph, [bound], opened, wanted if isinstance(wanted, str) else type(wanted).__name__)[0]
+    name = wanted if isinstance(wanted, str) else type(wanted).__name__
+    answers = ask_all(graph, [bound], opened, name)[0]
+    if opened is None or all_predictions or not isinstance(wanted, str):
+        return answers
+    from unseen.cautions import cautions_for  # compiled loops only where something is predicted
+
+    return cautions_for(graph, opened, name).applied(answers, bound.query, graph)
 
 
 def _opened(method: str | Method) -> Method | None:
@@ -142,11 +158,18 @@ def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
 
 
 def ask_all(
-    graph: KnowledgeGraph, questions: Sequence[Question], method: Method | None, method_name: str
+    graph: KnowledgeGraph,
+    questions: Sequence[Question],
+    method: Method | None,
+    method_name: str,
+    answered: Callable[[], None] = lambda: None,
 ) -> list[Answers]:
-    """The answers to several questions on one graph by one call of the method; without a method, known ones only."""
+    """The answers to several questions on one graph by one call of the method; without a method, known ones only.
+
+    Explanations may ask the method again; `answered` is called before they are made.
+    """
     execution = None if method is None else method.estimate(graph, [question.query for question in questions])
-    return answers_of(graph, questions, execution, method_name)
+    return answers_of(graph, questions, execution, method_name, method, answered)
 
 
 def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:

@@ -22,6 +22,7 @@ from urllib.parse import urlencode, urlsplit
 
 from unseen.answers import Answer, Answers
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
+from unseen.reasons.reason import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -79,14 +80,17 @@ class Client:
         explain: bool = False,
         predicted_only: bool = False,
         exact: bool = False,
+        all_predictions: bool = False,
     ) -> Answers:
         """The answers to a question (formula or SPARQL): what the graph says, then what it implies."""
-        body = {"question": question, "top": top, "explain": explain}
-        found = self._json("POST", "/ask", {**body, "predicted_only": predicted_only, "exact": exact}, text=question)
+        body = {"question": question, "top": top, "explain": explain, "predicted_only": predicted_only}
+        more = {"exact": exact} | ({"all_predictions": True} if all_predictions else {})
+        found = self._json("POST", "/ask", {**body, **more}, text=question)
         with _of_our_shape():
             counts = GraphCounts(*(found["graph"][name] for name in ("entities", "relations", "triples")))
             answers = tuple(_answer(one) for one in found["answers"])
-            return Answers(found["query"], found["method"], counts, found["known"], answers)
+            warnings = tuple(found.get("warnings", ()))
+            return Answers(found["query"], found["method"], counts, found["known"], answers, warnings)
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
         """Add triples by name, all or none; how many of them are new. They count from now on, and last."""
@@ -207,7 +211,10 @@ def _of_our_shape() -> Iterator[None]:
 
 def _answer(plain: dict[str, Any]) -> Answer:
     edges = tuple((head, relation, tail) for head, relation, tail in plain.get("edges") or ())
-    return Answer(plain["rank"], plain["entity"], plain["known"], plain["probability"], plain["bindings"], edges)
+    reasons = tuple(Reason.from_json(one) for one in plain.get("reasons") or ())
+    return Answer(
+        plain["rank"], plain["entity"], plain["known"], plain["probability"], plain["bindings"], edges, reasons
+    )
 
 
 def _seconds(retry_after: str | None) -> int | None:

@@ -12,8 +12,9 @@ import pytest
 
 from tests.cli.command import GOLDEN, Command, assert_golden
 from tests.conftest import FAMILY
+from tests.reasons.tree import TREE
 from unseen.answers import Answer
-from unseen.cli.ask import shown_probabilities
+from unseen.cli.shown_answers import shown_probabilities
 from unseen.version import __version__
 
 HEAVY = ("torch", "pyarrow", "numba", "rdflib", "pyoxigraph", "numpy", "rich.progress", "matplotlib", "starlette")
@@ -50,7 +51,7 @@ def test_decimal_points_of_probabilities_stand_below_each_other(command: Command
 class TestGoldenOutput:
     """Each command's output is kept beside this file."""
 
-    @pytest.mark.parametrize("page", ["ask", "info", "convert", "demo"])
+    @pytest.mark.parametrize("page", ["ask", "info", "convert", "demo", "check"])
     def test_help(self, command: Command, page: str) -> None:
         result = command(page, "--help")
         assert (result.code, result.errors) == (0, "")
@@ -64,7 +65,7 @@ class TestGoldenOutput:
             ("ask-exact", ["?x : speaks(x, French)", "--method", "exact", "--top", "4"]),
             (
                 "ask-explain",
-                ["?l : exists v . borders(France, v) & speaks(v, l)", "--top", "20", "--explain", *HEURISTIC],
+                ["?l : exists v . borders(France, v) & speaks(v, l)", "--top", "15", "--explain", *HEURISTIC],
             ),
             ("ask-sparql", ["SELECT ?x WHERE { :France :borders/:speaks ?x } LIMIT 4", *HEURISTIC]),
             ("ask-nothing", ["?x : capital(France, x) & speaks(x, French)", "--method", "exact"]),
@@ -88,6 +89,13 @@ class TestGoldenOutput:
         assert (result.code, result.errors) == (0, "")
         assert list(json.loads(result.output)) == ["query", "method", "graph", "known", "answers"]
         assert_golden(f"{name}.json", result.output)
+
+    def test_reasons_stand_below_what_is_predicted(self, command: Command, folder: Path) -> None:
+        (folder / "tree.tsv").write_text("".join("\t".join(triple) + "\n" for triple in TREE), encoding="utf-8")
+        question = "?x : grandparent_of(Ann0, x) & !lives_in(x, Graz)"
+        result = command("ask", "tree.tsv", question, "--explain", "--top", "1", *HEURISTIC)
+        assert (result.code, result.errors) == (0, "")
+        assert_golden("ask-reasons.txt", result.output)
 
     def test_info(self, command: Command) -> None:
         result = command("info", "countries")
@@ -203,8 +211,9 @@ def test_the_demo_tells_its_story(command: Command) -> None:
     assert all(f"\n{number}. " in result.output for number in (1, 2, 3, 4))
     assert "Atlantis" in result.output
     assert "the hidden truth" in result.output
-    model, heuristic = (int(share) for share in re.findall(r"(\d+) %", result.output.splitlines()[-1])[:2])
-    assert model > 2 * heuristic
+    (everything,) = (line for line in result.output.splitlines() if line.startswith("all facts"))
+    model, rules, heuristic = (int(share) for share in re.findall(r"/(\d+)", everything))
+    assert min(model, rules) > 2 * heuristic
 
 
 def _python(code: str) -> subprocess.CompletedProcess[str]:

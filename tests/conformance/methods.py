@@ -145,12 +145,12 @@ def calibrated() -> Calibrated:
 
 def calibrated_by_query() -> Calibrated:
     """A method with made-up probabilities by membership, rank and known answers."""
-    from unseen.probability.query_calibration import QueryCalibration, Terms
+    from unseen.probability.query_calibration import QueryCalibration, QueryTerms
 
     predicted = {"offset": {"one": -2.0, "log_known": 0.2, "largest": 0.1}, "membership": {"one": 0.5, "depth": 0.1}}
     ranks = {"rank": {"one": 0.3, "negation": -1.0}, "relative_rank": {"one": 0.2}}
-    known = Terms({"offset": {"one": 1.0}, "membership": {"one": 0.7}})
-    return Calibrated(EdgeType(), QueryCalibration(Terms(predicted | ranks), known))
+    known = QueryTerms({"offset": {"one": 1.0}, "membership": {"one": 0.7}})
+    return Calibrated(EdgeType(), QueryCalibration(QueryTerms(predicted | ranks), known))
 
 
 def calibrated_cqd_beam() -> Calibrated:

@@ -15,9 +15,9 @@ import pytest
 
 from unseen.errors import EvaluationError, MissingExtra
 from unseen.evaluation.report import read_result, write_report
-from unseen.evaluation.report_rows import Row, published_rows, ratio_of, rows_of
+from unseen.evaluation.report_rows import ReportRow, published_rows, ratio_of, rows_of
 from unseen.evaluation.report_tables import Table
-from unseen.evaluation.results import AnswerCount, Calibration, RankMetrics, Result, TypeResult
+from unseen.evaluation.results import AnswerCount, RankMetrics, ReliabilityCurve, Result, TypeResult
 
 GOLDEN = Path(__file__).parent / "golden"
 PAPER = Path(__file__).parents[2] / "experiments" / "paper_results.csv"
@@ -35,7 +35,7 @@ def found(value: float) -> TypeResult:
         strata={"1": metrics(value, 27), "2": metrics(value / 2, 3)},
         half_links={"both": metrics(value, 20), "neither": metrics(0.0, 10)},
         answer_count=AnswerCount(0.4, 0.9, 3.0, 4.0),
-        calibration=Calibration(0.02, (90, 0, 10), (0.1, 0.0, 0.9), (0.05, 0.0, 0.95)),
+        calibration=ReliabilityCurve(0.02, (90, 0, 10), (0.1, 0.0, 0.9), (0.05, 0.0, 0.95)),
     )
 
 
@@ -142,7 +142,7 @@ def test_the_ratio_is_the_datasets_word_or_the_number_its_name_ends_in(
 
 
 def test_a_row_without_a_ratio_is_placed_by_its_dataset() -> None:
-    assert Row("m", "wiki", None, "test", "test", "mrr", {"1p": 1.0}).place == "wiki"
+    assert ReportRow("m", "wiki", None, "test", "test", "mrr", {"1p": 1.0}).place == "wiki"
 
 
 def test_signs_that_latex_and_markdown_know_are_escaped() -> None:

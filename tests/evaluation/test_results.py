@@ -5,7 +5,7 @@ import json
 import pytest
 
 from unseen.errors import EvaluationError
-from unseen.evaluation.results import AnswerCount, Calibration, RankMetrics, Result, TypeResult, averages
+from unseen.evaluation.results import AnswerCount, RankMetrics, ReliabilityCurve, Result, TypeResult, averages
 
 
 def metrics(value: float, queries: int = 10) -> RankMetrics:
@@ -21,7 +21,7 @@ FULL = TypeResult(
     half_links={"both": metrics(0.4)},
     by_change={"changed": metrics(0.5)},
     answer_count=AnswerCount(0.5, None, 3.0, 4.0),
-    calibration=Calibration(0.01, (5, 1), (0.1, 0.9), (0.0, 1.0)),
+    calibration=ReliabilityCurve(0.01, (5, 1), (0.1, 0.9), (0.0, 1.0)),
 )
 
 

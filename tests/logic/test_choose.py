@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from unseen.logic import choose
 from unseen.logic.choose import largest, largest_in_rows, largest_of
 
 
@@ -38,3 +39,13 @@ def test_equal_values_come_by_position() -> None:
     assert largest(values, 3).tolist() == [1, 3, 0]
     assert largest(values, 9).tolist() == [1, 3, 0, 2]
     assert largest_of(np.array([4, 6, 8, 9], np.int32), values, 2) == [(6, float(values[1])), (9, float(values[1]))]
+
+
+def test_many_zeros_are_passed_over_and_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    values = np.round(random.random((6, 40)) * (random.random((6, 40)) < 0.3), 1).astype(np.float32)
+    values[5] = 0
+    counts = [3, 10, 1, 40, 0, 5]
+    expected = choose.largest_in_rows(values, counts)
+    monkeypatch.setattr(choose, "MANY", 0)
+    assert choose.largest_in_rows(values, counts) == expected

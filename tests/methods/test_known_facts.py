@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,14 +14,14 @@ from torch import Tensor
 
 from tests.graph.graphs import named_graph
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, shaped_queries, triples
+from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.logic.algebra import Anchor, Project, Query, bind
 from unseen.logic.traverse import Traversal
+from unseen.methods import known_facts
 from unseen.methods.known_facts import KnownFacts, KnownFactsProjector, follow_edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from unseen.graph import KnowledgeGraph
 
 Triples = list[tuple[str, str, str]]
 SCORES = st.sampled_from([0.0, 1.0]) | st.floats(0, 1, width=32)
@@ -98,3 +99,16 @@ class TestProjector:
         ada = torch.zeros(1, 7).index_fill(1, torch.tensor([0]), 1.0)
         projector = KnownFactsProjector(Fixed((1.0, 1.0, 0.0, 0.5, 0, 0, 0)), ceiling=0.8)
         assert projector.project(family, ada, torch.tensor([0])).tolist() == [pytest.approx([0.8, 1, 1, 0.4, 0, 0, 0])]
+
+
+def test_edges_are_followed_alike_from_all_heads_and_from_the_members_of_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    ends, relations = random.integers(0, 30, (2, 200)), random.integers(0, 2, 200)
+    graph = KnowledgeGraph(ends[0], relations, ends[1], Vocabulary.numbered(30, 2))
+    sets = torch.from_numpy((random.random((4, 30)) * (random.random((4, 30)) < 0.3)).astype(np.float32))
+    sets[3] = 0
+    asked = torch.tensor([0, 1, 0, 3])
+    expected = known_facts.follow_edges(graph, sets, asked)
+    assert expected.any()
+    monkeypatch.setattr(known_facts, "MANY", 0)
+    assert torch.equal(known_facts.follow_edges(graph, sets, asked), expected)

@@ -16,7 +16,7 @@ from unseen.logic.execute import Execution
 from unseen.logic.fuzzy import PRODUCT
 from unseen.logic.traverse import Traversal
 from unseen.probability.calibration import Calibrated, Calibration, Curve, read_calibration
-from unseen.probability.query_calibration import QueryCalibration, Terms, answer_masks, ceiling_of
+from unseen.probability.query_calibration import QueryCalibration, QueryTerms, answer_masks, ceiling_of
 from unseen.probability.query_calibration_fit import fit_query_calibration, judged
 from unseen.probability.query_samples import QuerySample
 
@@ -31,8 +31,8 @@ QUERIES: dict[str, Query] = {
     "6p": Project(0, Project(0, Project(0, Project(0, Project(0, ONE))))),
 }
 SIZE = 400
-KNOWN = Terms({"offset": {"one": 1.0}, "membership": {"one": 0.5}})
-PREDICTED = Terms(
+KNOWN = QueryTerms({"offset": {"one": 1.0}, "membership": {"one": 0.5}})
+PREDICTED = QueryTerms(
     {
         "offset": {"one": -1.0, "log_known": 0.3, "largest": 0.1, "union": -0.5},
         "membership": {"one": 0.6, "negation": -0.2},
@@ -88,7 +88,7 @@ def test_the_order_of_predictions_stays_and_known_answers_come_first(name: str) 
 
 
 def test_slopes_never_turn_the_order_round() -> None:
-    turned = QueryCalibration(Terms({"membership": {"one": -3.0}, "rank": {"one": -2.0}}), KNOWN)
+    turned = QueryCalibration(QueryTerms({"membership": {"one": -3.0}, "rank": {"one": -2.0}}), KNOWN)
     graph = star()
     given = memberships(graph, ONE)
     found = turned.probabilities(Traversal(graph), ONE, given)
@@ -97,7 +97,7 @@ def test_slopes_never_turn_the_order_round() -> None:
 
 
 def test_more_known_answers_make_the_same_rank_likelier() -> None:
-    rank_only = QueryCalibration(Terms({"relative_rank": {"one": 1.0}}), KNOWN)
+    rank_only = QueryCalibration(QueryTerms({"relative_rank": {"one": 1.0}}), KNOWN)
     few, many = (
         rank_only.probabilities(Traversal(graph), ONE, memberships(graph, ONE)) for graph in (star(3), star(90))
     )

@@ -37,7 +37,7 @@ def interrupted_after(program: str, seconds: float) -> tuple[int, float]:
         process.send_signal(signal.SIGINT)
         begun = time.monotonic()
         try:
-            return process.wait(60), time.monotonic() - begun
+            return process.wait(120), time.monotonic() - begun
         finally:
             process.kill()
 
@@ -55,8 +55,9 @@ def test_time_also_ends_the_first_round_and_says_so(monkeypatch: pytest.MonkeyPa
     labels: list[str] = []
     begun = time.monotonic()
     rules = mine(hubs(100_000), seconds=1, progress=lambda label, _done, _total: labels.append(label))
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 90
     assert labels[-1] == CUT_SHORT
+    assert labels.count("weighing") >= weighing.LEAST_CHUNKS
     assert len(rules)
     assert np.isfinite(rules.weights.coefficients).all()
 
@@ -80,7 +81,7 @@ def test_control_c_ends_mining_between_two_pieces_of_work() -> None:
     )
     code, seconds = interrupted_after(program, 0.5)
     assert code == -signal.SIGINT
-    assert seconds < 20
+    assert seconds < 60
 
 
 def test_the_same_rules_are_counted_in_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:

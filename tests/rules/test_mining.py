@@ -11,11 +11,12 @@ import pytest
 from tests.rules.worlds import family, rule_world
 from unseen.errors import GraphError, UnseenError
 from unseen.graph import KnowledgeGraph, Vocabulary
-from unseen.rules import mining
-from unseen.rules.listing import listed, reasons
-from unseen.rules.mining import mine, updated
+from unseen.rules import mining, updating
+from unseen.rules.listing import listed
+from unseen.rules.mining import mine
 from unseen.rules.path_mining import LEAST_SUPPORT
-from unseen.rules.rule_set import Rules
+from unseen.rules.rule_set import PathRules, Rules
+from unseen.rules.updating import updated
 
 
 def random_graph(seed: int = 0, entities: int = 25, relations: int = 3, edges: int = 90) -> KnowledgeGraph:
@@ -127,36 +128,77 @@ def test_a_damaged_file_is_an_error_with_a_path(tmp_path: Path, content: bytes) 
 
 
 def test_a_large_graph_that_grew_keeps_rules_of_untouched_relations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mining, "SMALL", 10)
+    monkeypatch.setattr(updating, "SMALL", 10)
     graph = rule_world("composition").graph
     rules = mine(graph)
     assert updated(rules, graph) is rules
-    copied = [(head, "copy", tail) for head, relation, tail in graph.triples() if relation == "a"]
+    copied = [(head, "copy", tail) for head, relation, tail in graph.triples() if relation == "a"][:80]
     grown = graph.extended_with(copied)
     new = updated(rules, grown)
     best = listed(new, grown, grown.vocabulary.relations.find("copy"), 1)[0]
     assert str(best) == "copy(x, z) <- a(x, z)"
-    relation = graph.vocabulary.relations.find("r")
-    assert listed(new, grown, relation, 3) == listed(rules, graph, relation, 3)
+    relation, text = graph.vocabulary.relations.find("r"), "r(x, z) <- a(x, y), b(y, z)"
+    before, after = (
+        next(rule for rule in listed(found, own, relation) if str(rule) == text)
+        for found, own in ((rules, graph), (new, grown))
+    )
+    assert before == after
+    assert "r(x, z) <- copy(x, y), b(y, z)" in [str(rule) for rule in listed(new, grown, relation)]
+
+
+def test_an_update_counts_what_mining_everything_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(updating, "SMALL", 10)
+    monkeypatch.setattr(updating, "MOST_CHANGED", 1.0)
+    graph = random_graph(seed=3, relations=4)
+    left = graph.restricted_to((graph.relations != 1) | (np.arange(graph.num_triples) % 4 > 0))
+    new, whole = (_counted_rules(rules.paths) for rules in (updated(mine(left), graph), mine(graph)))
+    short = {rule: numbers for rule, numbers in whole.items() if rule[3] < 0}
+    assert {rule: new.get(rule) for rule in short} == short
+
+
+def test_removed_facts_take_their_rules_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(updating, "SMALL", 10)
+    graph = rule_world("composition").graph
+    copied = [(head, "copy", tail) for head, relation, tail in graph.triples() if relation == "a"][:90]
+    more = graph.extended_with(copied)
+    copies = more.relations == more.vocabulary.relations.find("copy")
+    new = updated(mine(more), more.restricted_to(~copies | (np.cumsum(copies) <= 1)))
+    assert not [rule for rule in listed(new, more) if "copy" in str(rule)]
+
+
+def _counted_rules(paths: PathRules) -> dict[tuple[int, ...], tuple[int, int]]:
+    columns = paths.heads.tolist(), paths.steps.tolist(), paths.support, paths.pairs
+    return {
+        (head, *steps): (round(float(support)), round(float(pairs)))
+        for head, steps, support, pairs in zip(*columns, strict=True)
+    }
+
+
+def test_confidence_is_not_too_high_on_hubs() -> None:
+    """Few sources lead to the hub, and through it to everything: a sample misses it, and most pairs with it."""
+    random = np.random.default_rng(0)
+    own = [(f"x{i}", "a", f"y{i}") for i in range(600)] + [(f"y{i}", "b", f"z{i}") for i in range(600)]
+    through = [(f"x{i}", "a", "hub") for i in range(0, 600, 40)] + [("hub", "b", f"z{i}") for i in range(600)]
+    said = [(f"x{i}", "r", f"z{i}") for i in range(0, 600, 3)]
+    chance = [(f"x{i}", "r", f"z{j}") for i in range(0, 600, 40) for j in random.integers(600, size=8).tolist()]
+    graph = KnowledgeGraph.from_triples([*own, *through, *said, *chance])
+    facts = set(graph.triples())
+    onward = {f"y{i}": [f"z{i}"] for i in range(600)} | {"hub": [f"z{i}" for i in range(600)]}
+    ends = {(x, z) for x, relation, y in facts if relation == "a" for z in onward[y]}
+    support = sum((x, "r", z) in facts for x, z in ends)
+    rule = next(
+        rule
+        for rule in listed(mine(graph, samples=5), graph, graph.vocabulary.relations.find("r"))
+        if str(rule) == "r(x, z) <- a(x, y), b(y, z)"
+    )
+    assert rule.pairs == pytest.approx(len(ends), rel=0.1)
+    assert rule.confidence == pytest.approx(support / (len(ends) + 5), rel=0.4)
 
 
 def test_a_graph_without_facts_has_no_rules() -> None:
     graph = random_graph()
     assert len(mine(graph.restricted_to(np.zeros(graph.num_triples, bool)))) == 0
     assert len(mine(KnowledgeGraph.from_triples([]))) == 0
-
-
-def test_a_prediction_has_reasons_with_the_edges_that_ground_it() -> None:
-    world = family()
-    graph, (head, relation, tail) = world.graph, world.hidden[0]
-    name = graph.vocabulary
-    ids = name.entity_id(head), name.relation_id(relation), name.entity_id(tail)
-    found = reasons(mine(graph), graph, *ids, top=20)
-    best = next(rule for rule in found if str(rule) == "grandparent_of(x, z) <- parent_of(x, y), parent_of(y, z)")
-    assert best.confidence > 0.85
-    (first, second) = best.example
-    assert (first[0], second[2]) == (head, tail)
-    assert set(best.example) <= set(graph.triples())
 
 
 def test_rules_with_constants_are_listed() -> None:

@@ -20,7 +20,7 @@ from unseen.server.predicting import Asked, Predictor
 from unseen.server.problems import Problem
 from unseen.server.server_settings import Limits, ServerSettings
 from unseen.server.service import Service
-from unseen.server.workers import Workers
+from unseen.server.workers import WorkerThreads
 
 QUESTIONS = ["?x : likes(x, Go)", "?x : parent(Ada, x)", "?x : lkes(x, Go)", "?x : parent(x, Dora)", "?x : likes(x"]
 
@@ -91,7 +91,7 @@ def test_a_full_queue_turns_away_and_a_stopping_one_finishes_what_it_took() -> N
 def test_workers_have_a_bounded_queue_and_a_time_limit() -> None:
     async def run() -> None:
         free = threading.Event()
-        workers = Workers("test", threads=1, waiting=1)
+        workers = WorkerThreads("test", threads=1, waiting=1)
         stuck = asyncio.create_task(workers.run(free.wait, 0.05))
         waits = asyncio.create_task(workers.run(lambda: 7, 10))
         await until(lambda: workers.inside == 2)

@@ -73,6 +73,7 @@ def test_our_own_asks_adds_and_removes(server: Running, family: unseen.Knowledge
         mine = unseen.ask(family, question, method="edge-type", explain=True)
         theirs = graph.ask(question, explain=True)
         assert [(a.entity, a.known, a.edges) for a in theirs] == [(a.entity, a.known, a.edges) for a in mine]
+        assert [[str(reason) for reason in a.reasons] for a in theirs] == [[str(r) for r in a.reasons] for a in mine]
         assert theirs.graph.num_triples == 8
         assert theirs.as_json()["graph"] == mine.as_json()["graph"]
         assert graph.add([("Gus", "likes", "Go"), ("Ada", "parent", "Ben")]) == 1

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import unseen
 from tests.conftest import FAMILY
+from tests.reasons.tree import TREE
 from tests.server.running import JSON, Running, running
 from unseen.server.server_settings import ServerSettings
 
@@ -24,6 +26,28 @@ def test_the_server_answers_as_the_library_does(reading: Running, family: unseen
         }
         assert theirs["known"] == mine["known"]
         assert theirs["graph"] == mine["graph"]
+
+
+def test_reasons_come_with_an_explained_question_and_only_then(tmp_path: Path) -> None:
+    settings = ServerSettings(port=0, model="edge-type")
+    with running(tmp_path / "tree.db", TREE, settings) as server, unseen.connect(server.url) as graph:
+        question = "?x : grandparent_of(Ann0, x) & !lives_in(x, Graz)"
+        plain = server.ask(question, explain=True).json["answers"][0]
+        rule, absent = plain["reasons"]
+        assert (plain["entity"], plain["known"], rule["kind"], absent["kind"]) == ("Eve0", False, "rule", "absent")
+        assert rule["body"] == [["Ann0", "parent_of", "Bob0"], ["Bob0", "parent_of", "Eve0"]]
+        assert (rule["support"], rule["pairs"]) == (8, 9)
+        assert rule["text"].endswith("; holds for 8 of 9 such pairs")
+        assert rule["confidence"] != plain["probability"]
+        reasons = graph.ask(question, explain=True)[0].reasons
+        assert [reason.as_json() for reason in reasons] == plain["reasons"]
+        assert "reasons" not in server.ask(question).json["answers"][0]
+        name = "<img src=x onerror=alert(1)>"
+        graph.add([("Ann0", "parent_of", name), (name, "parent_of", "Eve0")])
+        graph.remove([("Ann0", "parent_of", "Bob0")])
+        reply = server.ask(question, explain=True)
+        assert f"because parent_of(Ann0, {name})" in reply.json["answers"][0]["reasons"][0]["text"]
+        assert reply.headers["content-type"] == "application/json"
 
 
 def test_the_shipped_model_answers_and_knows_a_new_fact_at_once(tmp_path: Path) -> None:
@@ -125,3 +149,19 @@ def test_the_description_lists_every_route_with_examples(reading: Running) -> No
     assert "example" in str(described["paths"]["/ask"])
     given = {path for path, routes in described["paths"].items() if "422" in str(routes)}
     assert given == {"/ask", "/query"}  # the framework's own would be everywhere
+
+
+def test_relations_that_cannot_be_predicted_are_named_and_silent(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    facts = [(f"e{i}", "likes", f"e{random.integers(600)}") for i in range(600) for _ in range(2)]
+    with running(tmp_path / "likes.db", facts, ServerSettings(port=0, model="rules")) as server:
+        question = "?x : likes(e0, x)"
+        answers = server.ask(question).json
+        assert all(answer["known"] for answer in answers["answers"])
+        assert "cannot predict likes(…, ?)" in answers["warnings"][0]
+        everything = server.ask(question, all_predictions=True).json
+        assert not all(answer["known"] for answer in everything["answers"])
+        assert "warnings" not in everything
+        with unseen.connect(server.url) as client:
+            assert client.ask(question).warnings == tuple(answers["warnings"])
+            assert len(client.ask(question, all_predictions=True)) == len(everything["answers"])

@@ -21,7 +21,7 @@ from unseen.database.engine.limits import EngineLimits
 from unseen.server.problems import Problem
 from unseen.server.server_settings import Limits, ServerSettings
 from unseen.server.spool import CHUNK
-from unseen.server.workers import Workers
+from unseen.server.workers import WorkerThreads
 
 ENDLESS = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?a{i} ?b{i} ?c{i} ." for i in range(14)) + " }"
 HUGE = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l } ORDER BY ?a ?d ?l LIMIT 1"
@@ -35,7 +35,7 @@ def settings(seconds: float = 30.0, megabytes: int = 64, **limits: int) -> Serve
 def test_a_write_that_does_not_begin_in_time_is_turned_away_and_one_that_has_begun_ends() -> None:
     async def run() -> None:
         free, done = threading.Event(), []
-        workers = Workers("test", threads=1)
+        workers = WorkerThreads("test", threads=1)
         first = asyncio.create_task(workers.run_to_the_end(lambda: free.wait(10), 0.05))
         late = asyncio.create_task(workers.run_to_the_end(lambda: done.append(1), 0.05))
         with pytest.raises(Problem) as caught:

@@ -35,7 +35,7 @@ def progress_bar(description: str, unit: str = "bytes") -> Iterator[Callable[[in
 
 def read(sources: Sequence[str], *, literals: bool, skip_errors: bool) -> KnowledgeGraph:
     """The graph of files or an embedded graph, with a progress bar; what was left out is said on standard error."""
-    from unseen.api import find_source, is_database, load_database
+    from unseen.api import came_from, find_source, is_database, load_database
     from unseen.graph.files.readers import read_graph
 
     paths = [find_source(source) for source in sources]
@@ -48,7 +48,7 @@ def read(sources: Sequence[str], *, literals: bool, skip_errors: bool) -> Knowle
     if result.report.skipped:
         first = next(file.first_skipped for file in result.report.files if file.first_skipped)
         note(f"{result.report.skipped:,} malformed lines were left out, the first: {first}")
-    return result.graph
+    return came_from(result.graph)
 
 
 def output_console() -> Console:

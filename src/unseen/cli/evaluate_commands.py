@@ -179,7 +179,7 @@ def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None
     from unseen.api import check_memory, device_of
     from unseen.cli.console import progress_bar
     from unseen.cli.dataset_sources import open_dataset, open_given
-    from unseen.cli.rules_command import note_effort
+    from unseen.cli.rules_command import open_rules
     from unseen.evaluation.evaluator import evaluate as measure
     from unseen.version import __version__
 
@@ -187,7 +187,7 @@ def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None
     dataset = open_dataset(path) if given is None else open_given(path, given)
     check_memory(method, dataset.observed(split))
     if name == "rules":
-        note_effort(dataset.observed(split))
+        open_rules(dataset.observed(split))
     start = perf_counter()
     with progress_bar("evaluating", unit="queries") as bar:
         result = measure(

@@ -11,6 +11,7 @@ import typer
 
 from unseen.cli import (
     ask,
+    check_command,
     dataset_commands,
     db_commands,
     demo,
@@ -45,6 +46,7 @@ app.command("ask")(ask.ask)
 app.command("demo")(demo.demo)
 app.command("info")(graph_commands.info)
 app.command("convert")(graph_commands.convert)
+app.command("check")(check_command.check)
 app.command("rules")(rules_command.rules)
 app.command("split")(dataset_commands.split)
 app.command("sample")(sample_commands.sample)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer reads it
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from unseen.graph import KnowledgeGraph
-    from unseen.rules.listing import Rule
+    from unseen.rules.naming import Rule
+    from unseen.rules.rounds import Progress
     from unseen.rules.rule_set import Rules
 
 DEFAULT_TOP = 20
@@ -33,7 +35,7 @@ def rules(
     ] = None,
     samples: Annotated[
         int | None,
-        typer.Option(min=1, help="Mine with so many samples a rule: 100 unless --seconds.", show_default=False),
+        typer.Option(min=1, help="Mine with so many samples a rule.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the samples.")] = 0,
     top: Annotated[
@@ -52,6 +54,9 @@ def rules(
     Support counts the pairs for which body and head hold. Confidence is support over the pairs for which the body
     holds, plus 5. Both are estimated on samples where a graph is large.
 
+    Rules are those that `--method rules` predicts with: mined in a short time and kept for the next command. With
+    --samples or --seconds they are mined anew, and kept if they are more thorough.
+
     \b
     Examples:
       unseen rules countries
@@ -69,7 +74,7 @@ def rules(
         check_target(output)
     graph = read(graphs, literals=literals, skip_errors=skip_errors)
     wanted = None if relation is None else graph.vocabulary.relations.find(relation)
-    mined = _mined(graph, samples, seconds, seed)
+    mined = open_rules(graph) if samples is seconds is None and seed == 0 else _mined(graph, samples, seconds, seed)
     chosen = listed(mined, graph, wanted, top or (None if output is not None else DEFAULT_TOP))
     if output is not None:
         _write(chosen, output)
@@ -81,25 +86,46 @@ def rules(
 
 
 def _mined(graph: KnowledgeGraph, samples: int | None, seconds: float | None, seed: int) -> Rules:
-    from unseen.cli.console import note, progress_bar
-    from unseen.rules.mining import CUT_SHORT, mine
+    """Rules that are mined anew."""
+    from unseen.cli.console import note
+    from unseen.rules.mining import mine
+    from unseen.rules.opening import use_rules
 
     if seconds is None:
-        note_effort(graph, samples)
-    labels = set()
-    with progress_bar("mining", "steps") as advance:
-
-        def progress(label: str, done: int, total: int) -> None:
-            labels.add(label)
-            advance(done, total)
-
+        _note_effort(graph, samples)
+    with _progress() as progress:
         mined = mine(graph, samples=samples, seconds=seconds, seed=seed, progress=progress)
-    if CUT_SHORT in labels:
+    if not mined.is_complete:
         note(f"{seconds:g} seconds are too few for this graph: rules are missing, those of rare relations first")
+    if seed == 0:
+        use_rules(graph, mined)
     return mined
 
 
-def note_effort(graph: KnowledgeGraph, samples: int | None = None) -> None:
+def open_rules(graph: KnowledgeGraph) -> Rules:
+    """The rules that predict on a graph, with a progress bar if they have to be mined."""
+    from unseen.cli.console import note
+    from unseen.rules.opening import rules_for
+
+    note_opening(graph)
+    with _progress() as progress:
+        found = rules_for(graph, progress=progress)
+    if not found.is_complete:
+        note("mining was cut short, and rules are missing; `unseen rules GRAPH --seconds 600` finds and keeps more")
+    return found
+
+
+def note_opening(graph: KnowledgeGraph) -> None:
+    """Say how long a large graph will be mined; one that takes little, or was mined before, is not mentioned."""
+    from unseen.cli.console import note
+    from unseen.rules.mining import LARGE
+    from unseen.rules.opening import are_at_hand, opening_seconds
+
+    if graph.num_triples > LARGE and not are_at_hand(graph):
+        note(f"mining rules of {graph.num_triples:,} triples, for about {opening_seconds(graph):.0f} seconds")
+
+
+def _note_effort(graph: KnowledgeGraph, samples: int | None) -> None:
     """Say what mining a large graph takes before it starts; a graph that takes little is not mentioned."""
     from unseen.cli.console import note
     from unseen.rules.forecast import forecast
@@ -110,9 +136,18 @@ def note_effort(graph: KnowledgeGraph, samples: int | None = None) -> None:
         note(f"mining rules of {graph.num_triples:,} triples: {found}; `unseen rules --seconds` limits the time")
 
 
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar for mining on a terminal."""
+    from unseen.cli.console import progress_bar
+
+    with progress_bar("mining", "steps") as advance:
+        yield lambda _label, done, total: advance(done, total)
+
+
 def _write(chosen: Sequence[Rule], path: Path) -> None:
     from unseen.graph.files.atomic_file import replacing
-    from unseen.rules.listing import atom
+    from unseen.rules.naming import atom
 
     with replacing(path) as stream:
         stream.write(b"confidence\tsupport\tpairs\trule\texample\n")
@@ -131,7 +166,7 @@ def _show(chosen: Sequence[Rule], count: int) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from unseen.rules.listing import atom
+    from unseen.rules.naming import atom
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("confidence", justify="right")

@@ -102,27 +102,30 @@ def serve(
 
 def _database(sources: list[str], stack: ExitStack, open_triples: Callable[[Path], Triples]) -> Database:
     """The database at a path, or a temporary one with the graph of files."""
-    from unseen.api import find_source, is_database
+    from unseen.api import came_from, find_source, is_database
     from unseen.cli.console import note, progress_bar
     from unseen.database import Database
     from unseen.database.temporary import temporary_database
 
     paths = [find_source(source) for source in sources]
     if len(paths) == 1 and is_database(paths[0]):
-        return Database(paths[0], open_triples)
+        kept = Database(paths[0], open_triples)
+        came_from(kept.graph, paths[0])
+        return kept
     with progress_bar("loading") as progress:
         database = stack.enter_context(temporary_database(paths, progress=progress, open_triples=open_triples))
+    came_from(database.graph)
     note("this graph comes from files: changes are lost when the server stops; `unseen db create` keeps them")
     return database
 
 
 def _announce(database: Database, settings: ServerSettings, port: int) -> None:
     from unseen.cli.console import note
-    from unseen.cli.rules_command import note_effort
+    from unseen.cli.rules_command import note_opening
 
     graph = database.graph
     note(f"{graph.num_entities:,} entities, {graph.num_triples:,} triples; model {settings.model}")
     if settings.model == "rules":
-        note_effort(graph)
+        note_opening(graph)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     note(f"listening on http://{host}:{port} (Ctrl-C stops)")

@@ -8,6 +8,7 @@ triples/            pyoxigraph's files: the source of truth
 snapshot-000007/    arrays and names as of some change
 journal-000007      what changed since
 counts.json         by how many statements triples and graph differ, to see when one has missed something
+rules.safetensors   rules mined from the graph, if anyone predicted with them; may be deleted
 damaged-...         what was found damaged and set aside; nobody reads or deletes it
 ```
 

@@ -57,7 +57,7 @@ class Entry:
 
 
 @dataclass
-class Contents:
+class JournalContents:
     """What a journal file holds."""
 
     entries: list[Entry] = field(default_factory=list)
@@ -149,9 +149,9 @@ class Journal:
         self._is_longer = False
 
 
-def read_journal(path: Path) -> Contents:
+def read_journal(path: Path) -> JournalContents:
     """Everything that is whole in a journal file, and where it is damaged."""
-    contents = Contents()
+    contents = JournalContents()
     position = 0
     for number, line in enumerate(_lines(path), start=1):
         entry = _parsed(line)
@@ -207,7 +207,7 @@ def _numbered(entries: list[Entry], after: int, path: Path) -> list[Entry]:
     return found
 
 
-def _damage(contents: Contents) -> str:
+def _damage(contents: JournalContents) -> str:
     line, byte = contents.damaged[0]
     whole, broken = len(contents.entries), len(contents.damaged)
     first = f"line {line} (byte {byte:,}) is not what was written"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.datasets.program import ANCHOR, BOTH, COMPLEMENT, PROJECT, STEP
+from unseen.graph.bisecting import place_in
 from unseen.graph.compiling import compiled
 
 if TYPE_CHECKING:
@@ -88,15 +89,8 @@ def _complement(index: EdgeIndex, sets: Words) -> None:
 @compiled
 def find_group(index: EdgeIndex, entity: int, relation: int) -> int:
     """The group of an entity and a directed relation, or -1."""
-    low, end = index.entity_groups[entity], index.entity_groups[entity + 1]
-    high = end
-    while low < high:
-        middle = (low + high) >> 1
-        if index.group_relation[middle] < relation:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and index.group_relation[low] == relation else np.int64(-1)  # type: ignore[return-value]
+    low, high = index.entity_groups[entity], index.entity_groups[entity + 1]
+    return place_in(index.group_relation, low, high, relation)  # type: ignore[no-any-return]
 
 
 @compiled

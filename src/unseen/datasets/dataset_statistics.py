@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GraphCounts:
+class SplitCounts:
     """One row of the paper's table of graphs."""
 
     relations: int
@@ -48,7 +48,7 @@ class DatasetStatistics:
     """The three tables; the second is `queries[split][type]`."""
 
     name: str
-    graphs: GraphCounts
+    graphs: SplitCounts
     queries: dict[str, dict[str, int]]
     new_answers: dict[str, NewAnswers]
 
@@ -59,11 +59,11 @@ def dataset_statistics(dataset: Dataset) -> DatasetStatistics:
     return DatasetStatistics(dataset.name, _graph_counts(dataset), queries, _new_answers(dataset))
 
 
-def _graph_counts(dataset: Dataset) -> GraphCounts:
+def _graph_counts(dataset: Dataset) -> SplitCounts:
     entities = {split: len(dataset.candidates(split)) for split in SPLITS}
     triples = {split: 2 * dataset.observed(split).num_triples for split in SPLITS}
     predict = {split: 2 * dataset.complete(split).num_triples - triples[split] for split in SPLITS}
-    return GraphCounts(
+    return SplitCounts(
         relations=dataset.vocabulary.num_directed_relations,
         entities=dataset.vocabulary.num_entities,
         train_entities=entities["train"],

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from unseen.evaluation.figure_style import Look
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
     from unseen.evaluation.results import Result
 
 
-def bars_by_type(rows: Sequence[Row], looks: Mapping[str, Look]) -> Any:
+def bars_by_type(rows: Sequence[ReportRow], looks: Mapping[str, Look]) -> Any:
     """Groups of bars, one group a type and one for each average; where a row has a baseline, a tick on its bar."""
     kinds = types_of(rows)
     averages = {"avg$_p$": [row.avg_p for row in rows], "avg$_n$": [row.avg_n for row in rows]}
@@ -40,14 +40,14 @@ def bars_by_type(rows: Sequence[Row], looks: Mapping[str, Look]) -> Any:
     return figure
 
 
-def _heights(row: Row, kinds: Sequence[str], names: Sequence[str]) -> list[float]:
+def _heights(row: ReportRow, kinds: Sequence[str], names: Sequence[str]) -> list[float]:
     """The row's values at the places named, NaN where it has none."""
     averages = {"avg$_p$": row.avg_p, "avg$_n$": row.avg_n}
     values = [row.values.get(name) if name in kinds else averages[name] for name in names]
     return [np.nan if value is None else value for value in values]
 
 
-def _tick_handle(rows: Sequence[Row], bars: Sequence[Row]) -> list[Any]:
+def _tick_handle(rows: Sequence[ReportRow], bars: Sequence[ReportRow]) -> list[Any]:
     """What a tick on a bar means, where there are any."""
     from matplotlib.lines import Line2D
 
@@ -55,12 +55,12 @@ def _tick_handle(rows: Sequence[Row], bars: Sequence[Row]) -> list[Any]:
     return [Line2D([], [], color=INK, linewidth=1.3, label="on the training graph")] if ticks else []
 
 
-def _is_baseline(other: Row, row: Row) -> bool:
+def _is_baseline(other: ReportRow, row: ReportRow) -> bool:
     """Whether `other` is the same method on the training graph, and `row` on a larger one."""
     return is_on_larger_graph(row) and other.graph == "train" and other.label == row.label
 
 
-def _bars_title(row: Row) -> str:
+def _bars_title(row: ReportRow) -> str:
     where = row.dataset if row.ratio is None else f"ratio {row.place}"
     return f"Training queries on the larger graph, {where}" if row.queries == "training" else f"Test queries, {where}"
 
@@ -85,7 +85,7 @@ def strata_bars(result: Result, title: str) -> Any:
     return figure
 
 
-def _bar_style(row: Row, looks: Mapping[str, Look]) -> dict[str, Any]:
+def _bar_style(row: ReportRow, looks: Mapping[str, Look]) -> dict[str, Any]:
     """Full colour if measured; a tint with an edge if from the paper."""
     from matplotlib.colors import to_rgb
 

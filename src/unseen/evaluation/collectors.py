@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class ScoredBatch:
     """Some queries of one shape on one graph, the scores of their answers, and the ranks of the wanted ones.
 
     All scores are not kept: on a large graph they never were in one place.
@@ -50,7 +50,7 @@ class Batch:
 class Collector(Protocol):
     """Takes batches, gives fields of a `TypeResult`."""
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: ScoredBatch) -> None:
         """Take one batch."""
         ...
 
@@ -84,7 +84,7 @@ class RankCollector:
         self.headline = RankMeans()
         self.kinds = {kind: RankMeans() for kind in ("expected", "optimistic", "pessimistic")}
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: ScoredBatch) -> None:
         """Take one batch."""
         self.headline.add(headline_metrics(batch.ranks), batch.wanted.lengths)
         for kind, means in self.kinds.items():
@@ -102,7 +102,7 @@ class RocCollector:
     def __init__(self) -> None:
         self.total, self.queries = 0.0, 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: ScoredBatch) -> None:
         """Take one batch."""
         values = separation(batch.other_scores, batch.others, batch.wanted_scores, batch.wanted)
         self.total += float(np.nansum(values))
@@ -116,11 +116,11 @@ class RocCollector:
 class GroupCollector:
     """Headline metrics by group of answers; `group_of` names the group of each wanted answer of a batch, in order."""
 
-    def __init__(self, field: str, group_of: Callable[[Batch], Sequence[str] | NDArray[np.str_]]) -> None:
+    def __init__(self, field: str, group_of: Callable[[ScoredBatch], Sequence[str] | NDArray[np.str_]]) -> None:
         self.field, self.group_of = field, group_of
         self.groups: dict[str, RankMeans] = {}
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: ScoredBatch) -> None:
         """Take one batch."""
         groups = np.asarray(self.group_of(batch))
         owners = np.repeat(np.arange(len(batch.table)), batch.wanted.lengths)
@@ -144,7 +144,7 @@ class EstimateCollector:
         self.predicted: list[Floats] = []
         self.actual: list[Floats] = []
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: ScoredBatch) -> None:
         """Take one batch: one more run of the method, for its probabilities."""
         stacked = self.method.estimate(batch.graph, batch.queries).stacked(batch.queries)
         estimates = checked_probabilities(stacked.detach().float().cpu().numpy()[:, self.candidates])
@@ -178,7 +178,7 @@ def metrics_of(rank: Floats) -> Floats:
     return np.stack([1 / rank, *((rank <= k).astype(np.float64) for k in HITS)])
 
 
-def half_links(batch: Batch) -> list[str]:
+def half_links(batch: ScoredBatch) -> list[str]:
     """For each wanted answer of 1p queries which half of its link the graph has: both, head, tail or neither."""
     names = {(True, True): "both", (True, False): "head", (False, True): "tail", (False, False): "neither"}
     groups = []
@@ -189,14 +189,14 @@ def half_links(batch: Batch) -> list[str]:
     return groups
 
 
-def strata(complete: KnowledgeGraph, batch: Batch) -> list[str]:
+def strata(complete: KnowledgeGraph, batch: ScoredBatch) -> list[str]:
     """For each wanted answer the number of missing links it needs; `none` for what the complete graph does not say."""
     table = batch.table
     needed = table_hardness(complete, batch.graph, table.shape, table.slots, batch.wanted).tolist()
     return ["none" if links == NO_ANSWER else str(links) for links in needed]
 
 
-def changes(batch: Batch) -> NDArray[np.str_]:
+def changes(batch: ScoredBatch) -> NDArray[np.str_]:
     """For each wanted answer whether its query has other answers here than its table says: changed or unchanged."""
     easy, wanted = batch.table.easy, batch.wanted
     same = [np.array_equal(easy.row(row), wanted.row(row)) for row in range(len(batch.table))]

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.errors import EvaluationError
 from unseen.evaluation.collectors import (
-    Batch,
     Collector,
     EstimateCollector,
     GroupCollector,
     RankCollector,
     RocCollector,
+    ScoredBatch,
     changes,
     half_links,
     strata,
@@ -249,24 +249,24 @@ def _with_changed(results: dict[str, dict[str, TypeResult]], split: str) -> dict
     return groups
 
 
-def _answered(method: Answerer, questions: Questions) -> Batch:
+def _answered(method: Answerer, questions: Questions) -> ScoredBatch:
     """One batch with its scores and ranks."""
     queries = [questions.table.query(row) for row in range(len(questions))]
     scores = as_matrix(method.answer(questions.graph, queries), len(queries), questions.graph.num_entities)
     wanted, others = questions.wanted, questions.others
     ranks = filtered_ranks(scores, wanted, others, questions.candidates)
     found = (wanted, scores_at(scores, wanted), others, scores_at(scores, others))
-    return Batch(questions.graph, questions.table, queries, *found, ranks)
+    return ScoredBatch(questions.graph, questions.table, queries, *found, ranks)
 
 
-def _streamed(method: BlockwiseAnswerer, questions: Questions) -> Batch:
+def _streamed(method: BlockwiseAnswerer, questions: Questions) -> ScoredBatch:
     """One batch with its ranks, whose scores came and went block by block."""
     queries = [questions.table.query(row) for row in range(len(questions))]
     blocks = method.score_blocks(questions.graph, queries)
     wanted, others = questions.wanted, questions.others
     found = streamed_ranks(blocks, wanted, others, questions.candidates)
     scores = (wanted, found.wanted_scores, others, found.other_scores)
-    return Batch(questions.graph, questions.table, queries, *scores, found.ranks)
+    return ScoredBatch(questions.graph, questions.table, queries, *scores, found.ranks)
 
 
 def as_matrix(scores: Any, num_queries: int, num_entities: int) -> NDArray[np.floating[Any]]:

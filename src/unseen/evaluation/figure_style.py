@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
 
 DPI = 300
 """Dots an inch."""
+ABOUT: Any = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+"""What is written into files beside the picture: nothing that changes from one run to the next."""
 INK = "#333333"
 PAPER = "#A6A6A6"
 """Published numbers in lines: grey, each method by its marker."""
@@ -75,14 +77,14 @@ STRATA = ("#9ECAE1", "#4292C6", "#08519C", "#041F4A")
 """Light to dark: one missing link to many."""
 
 
-def looks_of(rows: Iterable[Row]) -> dict[str, Look]:
+def looks_of(rows: Iterable[ReportRow]) -> dict[str, Look]:
     """A look for each method; what is not known by name takes a spare one, in order of appearance."""
     methods = dict.fromkeys(row.method for row in rows)
     strangers = [method for method in methods if method not in LOOKS]
     return {**LOOKS, **{method: SPARE[place % len(SPARE)] for place, method in enumerate(strangers)}}
 
 
-def line_style(row: Row, looks: Mapping[str, Look], dashed: bool = False) -> dict[str, Any]:
+def line_style(row: ReportRow, looks: Mapping[str, Look], dashed: bool = False) -> dict[str, Any]:
     """Arguments for a line: solid or dashed; published numbers are thin and grey, with hollow markers."""
     look = looks[row.method]
     paper = row.from_paper
@@ -114,12 +116,17 @@ def new_figure(width: float, height: float) -> Any:
 
 def save(figure: Any, folder: Path, name: str) -> list[Path]:
     """The figure as PNG and SVG, whole or not at all; the same numbers give the same bytes."""
-    about = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-    paths = {kind: folder / f"{name}.{kind}" for kind in about}
-    for kind, path in paths.items():
-        with replacing(path) as stream:
-            figure.savefig(stream, format=kind, dpi=DPI, metadata=about[kind])
-    return list(paths.values())
+    paths = [folder / f"{name}.{kind}" for kind in ABOUT]
+    for path in paths:
+        save_as(figure, path)
+    return paths
+
+
+def save_as(figure: Any, path: Path) -> None:
+    """The figure as one file, PNG or SVG by its name."""
+    kind = path.suffix.lower().removeprefix(".")
+    with replacing(path) as stream:
+        figure.savefig(stream, format=kind, dpi=DPI, metadata=ABOUT[kind])
 
 
 def bottom_legend(figure: Any, handles: Sequence[Any], columns: int = 4) -> None:

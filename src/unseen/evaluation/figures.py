@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from unseen.evaluation.figure_style import Look
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
     from unseen.evaluation.results import Result
 
 METRIC = "hits_at_10"
@@ -25,7 +25,7 @@ GRAPHS = ("train", "valid_all", "test_all")
 """Where training queries are drawn: all of them on both graphs, so that the two lines tell of the same queries."""
 
 
-def draw_figures(rows: Sequence[Row], results: Sequence[Result], folder: Path) -> list[Path]:
+def draw_figures(rows: Sequence[ReportRow], results: Sequence[Result], folder: Path) -> list[Path]:
     """Draw everything that the rows have numbers for; the files written."""
     require_matplotlib()
     import matplotlib as mpl
@@ -41,7 +41,7 @@ def draw_figures(rows: Sequence[Row], results: Sequence[Result], folder: Path) -
         return [path for name, figure in figures.items() for path in save(figure, folder, name)]
 
 
-def _paper_figures(name: str, rows: Sequence[Row], looks: Mapping[str, Look]) -> dict[str, Any]:
+def _paper_figures(name: str, rows: Sequence[ReportRow], looks: Mapping[str, Look]) -> dict[str, Any]:
     """Lines over ratios, on average and by type; with one ratio only, bars by type."""
     places = list(dict.fromkeys(row.place for row in rows))
     if not rows:

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from unseen.evaluation.figure_style import Look
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
 
 RATIO_LABEL = "entities: inference graph / training graph (%)"
-PANELS: dict[str, Callable[[Row], float | None]] = {
+PANELS: dict[str, Callable[[ReportRow], float | None]] = {
     "Queries without negation": lambda row: row.avg_p,
     "Queries with negation": lambda row: row.avg_n,
 }
 
 
-def averages_by_ratio(rows: Sequence[Row], places: Sequence[str], looks: Mapping[str, Look]) -> Any:
+def averages_by_ratio(rows: Sequence[ReportRow], places: Sequence[str], looks: Mapping[str, Look]) -> Any:
     """Averages against the ratio: one panel without negation, one with."""
     panels = {title: value for title, value in PANELS.items() if any(value(row) is not None for row in rows)}
     figure = new_figure(3.6 * len(panels), 3.2)
@@ -33,7 +33,7 @@ def averages_by_ratio(rows: Sequence[Row], places: Sequence[str], looks: Mapping
     return figure
 
 
-def types_by_ratio(rows: Sequence[Row], places: Sequence[str], looks: Mapping[str, Look]) -> Any:
+def types_by_ratio(rows: Sequence[ReportRow], places: Sequence[str], looks: Mapping[str, Look]) -> Any:
     """One small panel a type, all on one scale; the free place holds the legend."""
     types = types_of(rows)
     columns = min(5, len(types) + 1)
@@ -60,9 +60,9 @@ def types_by_ratio(rows: Sequence[Row], places: Sequence[str], looks: Mapping[st
 
 def _lines(
     axes: Any,
-    rows: Sequence[Row],
+    rows: Sequence[ReportRow],
     places: Sequence[str],
-    value: Callable[[Row], float | None],
+    value: Callable[[ReportRow], float | None],
     looks: Mapping[str, Look],
     size: float = 1.0,
 ) -> None:
@@ -77,7 +77,7 @@ def _lines(
             axes.plot(*zip(*sorted(points), strict=True), **style, clip_on=False)
 
 
-def _handles(rows: Sequence[Row], looks: Mapping[str, Look]) -> list[Any]:
+def _handles(rows: Sequence[ReportRow], looks: Mapping[str, Look]) -> list[Any]:
     """Legend entries: the methods, and what dashes mean where there are any."""
     from matplotlib.lines import Line2D
 
@@ -89,5 +89,5 @@ def _handles(rows: Sequence[Row], looks: Mapping[str, Look]) -> list[Any]:
     return [*methods.values(), *(graphs if any(is_on_larger_graph(row) for row in rows) else [])]
 
 
-def _value(kind: str, row: Row) -> float | None:
+def _value(kind: str, row: ReportRow) -> float | None:
     return row.values.get(kind)

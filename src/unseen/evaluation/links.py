@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.datasets.dataset import Dataset
-    from unseen.evaluation.collectors import Batch
+    from unseen.evaluation.collectors import ScoredBatch
     from unseen.graph import KnowledgeGraph
 
     Columns = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -69,7 +69,7 @@ class LinkCollector:
         self.headline, self.directions = _AnswerMeans(), {name: _AnswerMeans() for name in DIRECTIONS}
         self.kinds = {kind: _AnswerMeans() for kind in RANKS}
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: ScoredBatch) -> None:
         """Take one batch."""
         directed: Any = batch.table.slots[:, 1]
         backwards: Any = is_inverse(directed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.errors import EvaluationError
-from unseen.evaluation.results import AnswerCount, Calibration
+from unseen.evaluation.results import AnswerCount, ReliabilityCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Reliability:
         unlikely = flat <= LIKELY
         self._unlikely += (unlikely.sum(), flat[unlikely].sum(dtype=np.float64), is_true.ravel()[unlikely].sum())
 
-    def result(self) -> Calibration:
+    def result(self) -> ReliabilityCurve:
         """Mean probability and frequency of each bin, and the expected calibration error."""
         filled = np.maximum(self._counts, 1)
         counts, probability, frequency = (
@@ -48,7 +48,7 @@ class Reliability:
         counted: Floats = np.stack([self._counts, self._sums, self._true]).astype(np.float64)
         likely = counted.copy()
         likely[:, 0] -= self._unlikely
-        return Calibration(_error(counted), counts, probability, frequency, _error(likely))
+        return ReliabilityCurve(_error(counted), counts, probability, frequency, _error(likely))
 
 
 def _error(counted: Floats) -> float:

@@ -14,7 +14,7 @@ from unseen.evaluation.results import METRICS, Result
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
 
 PAPER_METRICS = ("hits_at_3", "hits_at_10")
 """The metrics of the paper's tables."""
@@ -68,7 +68,7 @@ def _check(results: Sequence[Result], metrics: Sequence[str]) -> None:
             raise EvaluationError(f"there is no metric {metric}; there are {', '.join(METRICS)}")
 
 
-def _matching(rows: list[Row], results: Sequence[Result]) -> list[Row]:
+def _matching(rows: list[ReportRow], results: Sequence[Result]) -> list[ReportRow]:
     """The rows of the ratios that were measured."""
     ratios = {ratio_of(result) for result in results}
     return [row for row in rows if row.ratio in ratios]
@@ -83,7 +83,7 @@ def _table_texts(tables: Sequence[Table]) -> dict[str, str]:
     return texts
 
 
-def _write_figures(rows: Sequence[Row], results: Sequence[Result], folder: Path) -> list[Path]:
+def _write_figures(rows: Sequence[ReportRow], results: Sequence[Result], folder: Path) -> list[Path]:
     from unseen.evaluation.figures import draw_figures  # matplotlib is optional
 
     return draw_figures(rows, results, folder)

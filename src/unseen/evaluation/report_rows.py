@@ -43,7 +43,7 @@ METRIC_NAMES = {
 
 
 @dataclass(frozen=True)
-class Row:
+class ReportRow:
     """One metric of one method on one set of queries; `values` are percentages by type."""
 
     method: str
@@ -83,14 +83,14 @@ class Row:
         return self.average(NEGATION)
 
 
-def rows_of(result: Result) -> Iterator[Row]:
+def rows_of(result: Result) -> Iterator[ReportRow]:
     """Every number of a result that has one value a type."""
     yield from _group_rows(result, result.split, result.split, result.types)
     for graph, types in result.training_queries.items():
         yield from _group_rows(result, "training", graph, types)
 
 
-def published_rows(path: Path) -> list[Row]:
+def published_rows(path: Path) -> list[ReportRow]:
     """Published numbers from a CSV file: method, ratio, queries, graph, metric, then a percentage for each type."""
     try:
         return [_published_row(record) for record in csv.DictReader(path.read_text("utf-8").splitlines())]
@@ -111,18 +111,18 @@ def ratio_of(result: Result) -> float | None:
     return float(found.group(1)) if found and int(found.group(1)) in NAMED_SHARES else None
 
 
-def ordered(rows: Iterable[Row]) -> list[Row]:
+def ordered(rows: Iterable[ReportRow]) -> list[ReportRow]:
     """Rows by ratio, then dataset; within one as given."""
     return sorted(rows, key=lambda row: (row.ratio is None, row.ratio or 0.0, row.dataset if row.ratio is None else ""))
 
 
-def types_of(rows: Iterable[Row]) -> list[str]:
+def types_of(rows: Iterable[ReportRow]) -> list[str]:
     """The types that have a value, in the paper's order, then others."""
     found = {kind for row in rows for kind in row.values}
     return [*(kind for kind in TYPES if kind in found), *sorted(found - set(TYPES))]
 
 
-def is_on_larger_graph(row: Row) -> bool:
+def is_on_larger_graph(row: ReportRow) -> bool:
     """Whether these are training queries on a graph larger than that of training."""
     return row.queries == "training" and row.graph != "train"
 
@@ -132,17 +132,18 @@ def method_name(method: str) -> str:
     return METHOD_NAMES.get(method, method)
 
 
-def _group_rows(result: Result, queries: str, graph: str, types: Mapping[str, TypeResult]) -> Iterator[Row]:
+def _group_rows(result: Result, queries: str, graph: str, types: Mapping[str, TypeResult]) -> Iterator[ReportRow]:
     asked = {name: found for name, found in types.items() if found.metrics.queries}
     for metric in MEASURED:
         values = {name: 100 * value for name, found in asked.items() if (value := found.value(metric)) is not None}
         if values:
-            yield Row(method_name(result.method), result.dataset, ratio_of(result), queries, graph, metric, values)
+            name = method_name(result.method)
+            yield ReportRow(name, result.dataset, ratio_of(result), queries, graph, metric, values)
 
 
-def _published_row(record: dict[str, str]) -> Row:
+def _published_row(record: dict[str, str]) -> ReportRow:
     training = record["queries"] == "training"
     graph = "test_all" if training and record["graph"] == "test" else record["graph"]
     values = {name: float(record[name]) for name in TYPES if record.get(name)}
     place = (f"FB15k-237 {record['ratio']}", float(record["ratio"]))
-    return Row(record["method"], *place, record["queries"], graph, record["metric"], values, from_paper=True)
+    return ReportRow(record["method"], *place, record["queries"], graph, record["metric"], values, from_paper=True)

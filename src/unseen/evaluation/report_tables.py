@@ -13,7 +13,7 @@ from unseen.evaluation.results import METRICS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from unseen.evaluation.report_rows import Row
+    from unseen.evaluation.report_rows import ReportRow
     from unseen.evaluation.results import RankMetrics, Result, TypeResult
 
 GRAPH_NAMES = {
@@ -79,7 +79,7 @@ class Table:
             above = row[0]
 
 
-def all_tables(rows: Sequence[Row], results: Sequence[Result], metrics: Sequence[str]) -> list[Table]:
+def all_tables(rows: Sequence[ReportRow], results: Sequence[Result], metrics: Sequence[str]) -> list[Table]:
     """Every table that the results have numbers for."""
     tables = [
         _by_type(
@@ -99,7 +99,7 @@ def all_tables(rows: Sequence[Row], results: Sequence[Result], metrics: Sequence
     return [table for table in tables if table.rows]
 
 
-def long_csv(rows: Sequence[Row]) -> str:
+def long_csv(rows: Sequence[ReportRow]) -> str:
     """Every row of numbers, one metric a line."""
     extra = sorted({name for row in rows for name in row.values} - set(TYPES))
     header = ("method", "source", "dataset", "ratio", "queries", "graph", "metric", "avg_p", "avg_n", *TYPES, *extra)
@@ -117,7 +117,7 @@ _PROBABILITIES = (
 )
 
 
-def _by_type(name: str, title: str, rows: Sequence[Row], third: str = "") -> Table:
+def _by_type(name: str, title: str, rows: Sequence[ReportRow], third: str = "") -> Table:
     """One line a row: ratio, method, metric or graph, averages, types; types of your own follow the paper's."""
     kinds = types_of(rows)
     header = ("Ratio", "Method", *([third] if third else []), "avg_p", "avg_n", *kinds)
@@ -130,15 +130,15 @@ def _by_type(name: str, title: str, rows: Sequence[Row], third: str = "") -> Tab
     return Table(name, title, header, tuple(lines), 3 if third else 2)
 
 
-def _test_rows(rows: Sequence[Row], metrics: Sequence[str]) -> list[Row]:
+def _test_rows(rows: Sequence[ReportRow], metrics: Sequence[str]) -> list[ReportRow]:
     return ordered(row for row in rows if row.queries != "training" and row.metric in metrics)
 
 
-def _training_rows(rows: Sequence[Row]) -> list[Row]:
+def _training_rows(rows: Sequence[ReportRow]) -> list[ReportRow]:
     return ordered(row for row in rows if row.queries == "training" and row.metric == "hits_at_10")
 
 
-def _training_title(rows: Sequence[Row]) -> str:
+def _training_title(rows: Sequence[ReportRow]) -> str:
     changed = any(row.queries == "training" and row.graph in {"valid", "test"} for row in rows)
     note = ' "changed": only queries whose answers differ there.' if changed else ""
     return f"Training queries on the training graph and on the larger one: Hits@10 (%).{note}"

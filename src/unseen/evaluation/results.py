@@ -70,7 +70,7 @@ class AnswerCount:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class ReliabilityCurve:
     """Probabilities beside what came true, over all candidates of all queries, in bins of equal width."""
 
     ece: float
@@ -105,7 +105,7 @@ class TypeResult:
     by_change: dict[str, RankMetrics] = field(default_factory=dict)
     """For training queries on a larger graph: by whether their answers differ there."""
     answer_count: AnswerCount | None = None
-    calibration: Calibration | None = None
+    calibration: ReliabilityCurve | None = None
 
     def value(self, metric: str) -> float | None:
         """One number by its name: a rank metric, `roc_auc`, `mape`, `spearman` or `ece`; None if not measured."""
@@ -235,13 +235,13 @@ def _checked(key: str, value: Any) -> Any:
     return _number(value, key) if key == "seed" else _number_or_none(value, key)
 
 
-def _calibration(value: Json) -> Calibration:
+def _calibration(value: Json) -> ReliabilityCurve:
     """Calibration out of JSON: numbers, and as many of them in each column."""
     numbers: Json = {
         key: tuple(_number(n, key) for n in part) if isinstance(part, list | tuple) else _number_or_none(part, key)
         for key, part in value.items()
     }
-    found = Calibration(**numbers)
+    found = ReliabilityCurve(**numbers)
     if not len(found.counts) == len(found.probability) == len(found.frequency):
         raise ValueError("the columns of its calibration differ in length")
     return found

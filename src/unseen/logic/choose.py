@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int32]
     Values = NDArray[np.float32]
 
+MANY = 1 << 20
+"""Columns from which on most values are taken to be zero."""
 Ranked = list[tuple[int, float]]
 """Entities with their values, the largest first."""
 
@@ -60,8 +62,20 @@ def largest_in_rows(values: NDArray[np.float32], counts: Sequence[int]) -> list[
 
 def _thresholds(values: NDArray[np.float32], counts: Sequence[int], most: int) -> NDArray[np.float32]:
     """The smallest value of each row that is shown; never zero or less."""
+    smallest = np.nextafter(np.float32(0), np.float32(1))
+    if values.shape[1] > MANY:
+        return np.array(
+            [[_threshold(row[row > 0], count, smallest)] for row, count in zip(values, counts, strict=True)]
+        )
     tops = np.sort(np.partition(values, values.shape[1] - most, axis=1)[:, values.shape[1] - most :], axis=1)
     places = [max(0, most - max(count, 1)) for count in counts]
-    smallest = np.nextafter(np.float32(0), np.float32(1))
     thresholds: NDArray[np.float32] = np.maximum(tops[np.arange(len(counts)), places], smallest)[:, None]
     return thresholds
+
+
+def _threshold(positive: NDArray[np.float32], count: int, smallest: np.float32) -> np.float32:
+    """The same for one row by its positive values alone: to partition millions of zeros takes long."""
+    if len(positive) <= max(count, 1):
+        return smallest
+    place = len(positive) - max(count, 1)
+    return np.float32(np.partition(positive, place)[place])

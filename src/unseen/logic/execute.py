@@ -6,7 +6,8 @@ equal sub-queries are computed once. A mixed batch of the fourteen shapes needs 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,9 +20,29 @@ from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.fuzzy import PRODUCT, Logic
+from unseen.logic.link import Link
 from unseen.logic.protocols import Projector
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal, step
+
+CHOICES = 8
+"""Values of an inner variable, the likeliest ones, among which one is chosen that explains an answer."""
+ENOUGH = 0.5
+"""Share of a membership that an edge must carry to explain it."""
+Choose = Callable[[int, int, Sequence[int], Sequence[float]], int]
+"""From a directed relation, its target, and sources with their memberships to the place of the best source."""
+
+
+@dataclass
+class LikelyWitness:
+    """The likeliest way to an answer: values of the inner variables, and every link on it, known or not."""
+
+    bindings: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """By inner variable above negation: its value, and the membership of that."""
+    links: list[Link] = field(default_factory=list)
+    """In the order of the question."""
+    excluded: list[tuple[Query, int]] = field(default_factory=list)
+    """Negated parts, each with the entity that must not be a member of it."""
 
 
 class Execution:
@@ -66,9 +87,13 @@ class Execution:
 
     def best_bindings(self, query: Query, entity: int) -> dict[str, tuple[int, float]]:
         """For every inner variable above negation: its likeliest value on the way to `entity`, and its membership."""
-        bindings: dict[str, tuple[int, float]] = {}
-        self._bind(query, entity, bindings)
-        return bindings
+        return self.likely_witness(query, entity).bindings
+
+    def likely_witness(self, query: Query, entity: int, choose: Choose | None = None) -> LikelyWitness:
+        """The likeliest way to `entity`; `choose` decides between likely sources of a link that is predicted."""
+        witness = LikelyWitness()
+        self._bind(query, entity, witness, choose or _first)
+        return witness
 
     def _combine(self, query: Query) -> Tensor:
         """Anchors and logical operators; projections are there already, from their level."""
@@ -85,29 +110,54 @@ class Execution:
                 return self.logic.negation(self.memberships(query.part))
         raise QueryRefused("it has names where the graph's ids are needed: bind it first", place=str(query)[:80])
 
-    def _bind(self, query: Query, entity: int, bindings: dict[str, tuple[int, float]]) -> None:
+    def _bind(self, query: Query, entity: int, witness: LikelyWitness, choose: Choose) -> None:
         match query:
             case Project(relation=int(relation)):
-                source = self._likeliest_source(query.source, relation, entity)
+                source = self._likeliest_source(query, relation, entity, choose)
                 if query.variable is not None:
                     value = float(self.memberships(query.source)[source])
-                    bindings.setdefault(query.variable, (source, value))
-                self._bind(query.source, source, bindings)
+                    witness.bindings.setdefault(query.variable, (source, value))
+                self._bind(query.source, source, witness, choose)
+                witness.links.append(Link(source, relation, entity))
             case And():
                 for part in query.parts:
-                    self._bind(part, entity, bindings)
+                    self._bind(part, entity, witness, choose)
             case Or():
-                self._bind(max(query.parts, key=lambda part: float(self.memberships(part)[entity])), entity, bindings)
+                likeliest = max(query.parts, key=lambda part: float(self.memberships(part)[entity]))
+                self._bind(likeliest, entity, witness, choose)
+            case Not():
+                witness.excluded.append((query.part, entity))
 
-    def _likeliest_source(self, source: Query, relation: int, entity: int) -> int:
-        """The likeliest member of `source` that the graph links to `entity`; without any, the likeliest other one."""
-        memberships = self.memberships(source)
+    def _likeliest_source(self, query: Project, relation: int, entity: int, choose: Choose) -> int:
+        """The likeliest member of the source that the graph links to `entity`, if that explains its membership.
+
+        Else one of the likeliest others is chosen.
+        """
+        if isinstance(query.source, Anchor):
+            return int(query.source.entity)
+        memberships = self.memberships(query.source)
         back = step(self.graph, inverse_relation(relation), np.array([entity], np.int32))
         linked = torch.from_numpy(back.astype(np.int64)).to(memberships.device)
-        if len(linked) and float(memberships[linked].max()) > 0:
+        carried = float(memberships[linked].max()) if len(linked) else 0.0
+        if carried > 0 and carried >= ENOUGH * float(self.memberships(query)[entity]):
             return int(linked[memberships[linked].argmax()])
         others = memberships.index_fill(0, torch.tensor(entity, device=memberships.device), 0)
-        return int((others if float(others.max()) > 0 else memberships).argmax())
+        sources, degrees = _largest(others if float(others.max()) > 0 else memberships)
+        return sources[choose(relation, entity, sources, degrees)]
+
+
+def _largest(memberships: Float[Tensor, " entity"]) -> tuple[list[int], list[float]]:
+    """The entities with the largest memberships, the largest first; of equal ones those with small numbers."""
+    least = memberships.topk(min(CHOICES, len(memberships))).values[-1]
+    places = ((memberships >= least) & (memberships > 0)).nonzero().flatten()
+    if not len(places):
+        return [int(memberships.argmax())], [0.0]
+    values, order = memberships[places].sort(descending=True, stable=True)
+    return places[order[:CHOICES]].tolist(), values[:CHOICES].tolist()
+
+
+def _first(_relation: int, _target: int, _sources: Sequence[int], _degrees: Sequence[float]) -> int:
+    return 0
 
 
 def execute(

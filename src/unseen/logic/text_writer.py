@@ -20,6 +20,13 @@ def to_formula(query: Query, answer: str = ANSWER) -> str:
     return f"?{answer} : {_open(named, answer, variables)}"
 
 
+def statement(query: Query, entity: str) -> str:
+    """What a query with names says about an entity, as a formula without an answer variable."""
+    named = with_variables(query, answer="")
+    variables = set(inner_variables(named))
+    return _open(named, quoted(entity, variables), variables)
+
+
 def _open(query: Query, variable: str, variables: Collection[str]) -> str:
     """What a query says about `variable`, as a formula that may need parentheses in a larger one."""
     match query:

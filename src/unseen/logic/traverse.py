@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.errors import QueryRefused
-from unseen.graph.vocabulary import inverse_relation, is_inverse, undirected_relation
+from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.link import Link, Triple
 from unseen.logic.stopping import check_stop
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ class Witness:
     """Why something is an answer: values of the inner variables, and the edges (head, relation, tail) used."""
 
     bindings: dict[str, int] = field(default_factory=dict)
-    edges: list[tuple[int, int, int]] = field(default_factory=list)
+    edges: list[Triple] = field(default_factory=list)
+    excluded: list[tuple[Query, int]] = field(default_factory=list)
+    """Negated parts, each with the entity that is not a member of it."""
 
 
 class Traversal:
@@ -95,12 +98,14 @@ class Traversal:
                 if query.variable is not None:
                     witness.bindings.setdefault(query.variable, source)
                 self._collect(query.source, source, witness)
-                witness.edges.append(_edge(source, relation, entity))
+                witness.edges.append(Link(source, relation, entity).triple)
             case And():
                 for part in query.parts:
                     self._collect(part, entity, witness)
             case Or():
                 self._collect(next(part for part in query.parts if self.contains(part, entity)), entity, witness)
+            case Not():
+                witness.excluded.append((query.part, entity))
 
     def _step_back(self, relation: int, entity: int, source: Query) -> int:
         """The first member of `source` from which the relation leads to `entity`."""
@@ -161,9 +166,3 @@ def _found_in(wanted: Ids, within: Ids) -> NDArray[np.bool_]:
 
 def _everything(graph: KnowledgeGraph) -> Ids:
     return np.arange(graph.num_entities, dtype=np.int32)
-
-
-def _edge(source: int, relation: int, target: int) -> tuple[int, int, int]:
-    """The edge that a directed step walked, head first."""
-    ends = (target, source) if is_inverse(relation) else (source, target)
-    return ends[0], undirected_relation(relation), ends[1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -21,6 +22,8 @@ from unseen.logic.traverse import Traversal
 
 CEILING = 0.9
 """Largest membership of a prediction; known answers lie above it."""
+MANY = 1 << 20
+"""Entities from which on only the edges of a set's members are looked at."""
 MOST_CELLS = 1 << 24
 """(row, edge) and (row, entity) pairs that are looked at together."""
 
@@ -65,9 +68,29 @@ def follow_edges(
 
 
 def _followed(graph: KnowledgeGraph, sets: Float[Tensor, "row entity"], relation: int) -> Float[Tensor, "row entity"]:
+    if graph.num_entities > MANY and sets.device.type == "cpu" and not sets.requires_grad:
+        members = sets.nonzero(as_tuple=True)
+        if len(members[0]) < len(graph.edges_from(relation)[0]):
+            return _followed_from(members, graph, sets, relation)
     sources, targets = (torch.from_numpy(ends.astype("int64")).to(sets.device) for ends in graph.edges_from(relation))
     carried = sets.index_select(1, sources)
     return torch.zeros_like(sets).scatter_reduce_(1, targets.expand_as(carried), carried, "amax")
+
+
+def _followed_from(
+    found: tuple[Tensor, ...], graph: KnowledgeGraph, sets: Float[Tensor, "row entity"], relation: int
+) -> Float[Tensor, "row entity"]:
+    """The same by the edges of the sets' members alone, which were found by row and entity."""
+    sources, targets = graph.edges_from(relation)
+    rows, members = (part.numpy() for part in found)
+    low, high = (np.searchsorted(sources, members, side=side) for side in ("left", "right"))
+    lengths = high - low
+    edges = np.repeat(low - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(lengths.sum())
+    carried = sets[rows, members].repeat_interleave(torch.from_numpy(lengths))
+    places = torch.from_numpy(np.repeat(rows, lengths) * graph.num_entities + targets[edges])
+    reached = torch.zeros(sets.shape, dtype=sets.dtype)
+    reached.view(-1).scatter_reduce_(0, places, carried, "amax")
+    return reached
 
 
 def by_relation(

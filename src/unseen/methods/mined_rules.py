@@ -4,17 +4,15 @@ Every member of a source set is a place where rules fire; a candidate gets the l
 all of them. Edges of the graph carry the membership of their head, as in `known_facts`. A set with more than `MEMBERS`
 members is entered at its strongest ones. Cost: the edges that the walks touch, and one pass over the output.
 
-Rules belong to a graph, not to the method: they are mined when a graph is first asked, and kept while it lives. Those
-of the last graph are brought up to date for one that has grown out of it.
+Rules belong to a graph, not to the method: `rules.opening` finds or mines them when a graph is first asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
-from threading import Lock
-from weakref import WeakKeyDictionary
+from contextlib import closing
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,15 +20,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
-from unseen.graph.compiling import available_cores
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
+from unseen.logic.stopping import check_stop
 from unseen.methods.known_facts import KnownFactsProjector
 from unseen.rules.adjacency import adjacency_of
-from unseen.rules.applying import project_rows
+from unseen.rules.applying import predicted_from
+from unseen.rules.firing import BUDGETS
 from unseen.rules.in_order import in_order
-from unseen.rules.mining import BUDGET, SAMPLES, mine, updated
+from unseen.rules.opening import rules_for, use_rules
 from unseen.rules.rule_set import Rules
+from unseen.rules.scratch import scratch_of
 
 MEMBERS = 64
 """Members of a source set from which rules fire."""
@@ -40,45 +40,45 @@ LARGEST = 1 - 2**-20
 
 @dataclass(frozen=True)
 class MinedRules:
-    """The method; `samples` says how thoroughly graphs are mined."""
+    """The method; with `samples` graphs are mined so thoroughly, else as far as the time for opening them goes."""
 
-    samples: int = SAMPLES
-    _kept: WeakKeyDictionary[KnowledgeGraph, Rules] = field(
-        default_factory=WeakKeyDictionary, init=False, repr=False, compare=False
-    )
-    _last: list[Rules] = field(default_factory=list, init=False, repr=False, compare=False)
-    _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+    samples: int | None = None
 
-    def rules(self, graph: KnowledgeGraph) -> Rules:
+    def rules_of(self, graph: KnowledgeGraph) -> Rules:
         """The rules of a graph."""
-        with self._lock:
-            found = self._kept.get(graph)
-            if found is None:
-                found = updated(self._last[0], graph) if self._last else mine(graph, samples=self.samples)
-                self._kept[graph] = found
-                self._last[:] = [found]
-            return found
+        return rules_for(graph, samples=self.samples)
+
+    @property
+    def beside_rules(self) -> None:
+        """No model predicts beside them."""
+        return None
 
     def use(self, graph: KnowledgeGraph, rules: Rules) -> None:
-        """Take rules that were mined before, such as those of a file."""
-        with self._lock:
-            self._kept[graph] = rules
-            self._last[:] = [rules]
+        """Take rules of a graph that were mined before."""
+        use_rules(graph, rules)
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
         """Row i: probability of each entity in what `relations[i]` leads to from `sets[i]`, by rules alone."""
-        rules, adjacency = self.rules(graph), adjacency_of(graph)
-        offsets, members, degrees = _members(sets.detach().cpu().numpy())
+        rules, adjacency = self.rules_of(graph), adjacency_of(graph)
+        index, weights = rules.index(graph), (rules.weights.coefficients, rules.weights.calibration)
+        directed, scratch = relations.tolist(), scratch_of(graph)
+
+        def fire(member: Member) -> tuple[np.ndarray, np.ndarray]:
+            with scratch.lent() as state:
+                found: tuple[np.ndarray, np.ndarray] = predicted_from(
+                    adjacency, index, member.entity, directed[member.row], member.budgets, weights, state
+                )
+            return found
+
         reached = np.zeros(tuple(sets.shape), np.float32)
-        weights = (rules.weights.coefficients, rules.weights.calibration)
-        directed = relations.cpu().numpy().astype(np.int64)
-        work = (adjacency, rules.index(graph), offsets, members, degrees, directed, BUDGET, weights, reached)
-        bounds = np.linspace(0, len(reached), min(len(reached), 4 * available_cores()) + 1).astype(int).tolist()
-        pieces = list(pairwise(bounds))
-        for _ in in_order(lambda piece: project_rows(*piece, *work), pieces):
-            pass
+        members = _members(sets.detach().cpu().numpy())
+        with closing(in_order(fire, members)) as results:  # one that is stopped leaves no work behind
+            for member, (entities, values) in zip(members, results, strict=True):
+                check_stop()
+                row = reached[member.row]
+                row[entities] = np.maximum(row[entities], member.degree * values)
         return torch.from_numpy(reached).clamp_(max=LARGEST).to(sets)
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
@@ -90,16 +90,22 @@ class MinedRules:
         return execute(KnownFactsProjector(self, ceiling=1.0), graph, queries)
 
 
-def _members(sets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The strongest members of each row, by offsets, with their degrees."""
-    lengths, members, degrees = [], [], []
-    for row in sets:
-        found = np.flatnonzero(row > 0)
+class Member(NamedTuple):
+    """One member of a source set: its row, and edges that its rules may touch."""
+
+    row: int
+    entity: int
+    degree: float
+    budgets: tuple[int, int]
+
+
+def _members(sets: np.ndarray) -> list[Member]:
+    """The strongest members of all rows; those of a row share its budgets."""
+    members = []
+    for row, degrees in enumerate(sets):
+        found = np.flatnonzero(degrees > 0)
         if len(found) > MEMBERS:
-            found = found[np.argsort(-row[found], kind="stable")[:MEMBERS]]
-        lengths.append(len(found))
-        members.append(found)
-        degrees.append(row[found])
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    together = np.concatenate([np.empty(0, np.int64), *members])
-    return offsets, together, np.concatenate([np.empty(0, np.float64), *degrees])
+            found = found[np.argsort(-degrees[found], kind="stable")[:MEMBERS]]
+        budgets = BUDGETS[0] // max(1, len(found)), BUDGETS[1] // max(1, len(found))
+        members += [Member(row, int(entity), float(degrees[entity]), budgets) for entity in found]
+    return members

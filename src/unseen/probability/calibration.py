@@ -30,7 +30,7 @@ from torch import Tensor
 from unseen.errors import EvaluationError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
-from unseen.logic.execute import Execution
+from unseen.logic.execute import Choose, Execution, LikelyWitness
 from unseen.logic.method import Method
 from unseen.logic.protocols import BlockwiseAnswerer, ScoreBlocks
 from unseen.logic.query_groups import group_distance, group_of, type_like
@@ -205,9 +205,9 @@ class CalibratedExecution(Execution):
             self._sets[query] = found
         return found
 
-    def best_bindings(self, query: Query, entity: int) -> dict[str, tuple[int, float]]:
+    def likely_witness(self, query: Query, entity: int, choose: Choose | None = None) -> LikelyWitness:
         """What the method itself says; inner variables keep their memberships."""
-        return self._execution.best_bindings(query, entity)
+        return self._execution.likely_witness(query, entity, choose)
 
     def expected_count(self, query: Query) -> float:
         """How many of the graph's connected entities are answers, by expectation."""

@@ -61,7 +61,7 @@ TERMS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True)
-class Terms:
+class QueryTerms:
     """The weights of one kind of answer: for each of its parts, of each feature of the query."""
 
     parts: Mapping[str, Weights]
@@ -80,8 +80,8 @@ class Terms:
 class QueryCalibration:
     """Probabilities by membership, rank and known answers, for queries of any shape."""
 
-    predicted: Terms
-    known: Terms
+    predicted: QueryTerms
+    known: QueryTerms
     ceiling: float = CEILING
     about: Mapping[str, Any] = field(default_factory=dict)
 
@@ -120,7 +120,7 @@ class QueryCalibration:
     def from_json(cls, value: Mapping[str, Any]) -> QueryCalibration:
         """The calibration of `to_json`; anything else is an error."""
         try:
-            terms = {name: Terms(_checked(value[name], parts)) for name, parts in TERMS.items()}
+            terms = {name: QueryTerms(_checked(value[name], parts)) for name, parts in TERMS.items()}
             ceiling = float(value["ceiling"])
             if not 0 < ceiling <= 1:
                 raise ValueError(f"its ceiling is {ceiling}, not above 0 and at most 1")

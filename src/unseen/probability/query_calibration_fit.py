@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from unseen.errors import UnseenError
 from unseen.probability.logistic import fit_logistic, sigmoid
-from unseen.probability.query_calibration import TERMS, QueryCalibration, Terms, predicted_values
-from unseen.probability.query_samples import Counted, QuerySample
+from unseen.probability.query_calibration import TERMS, QueryCalibration, QueryTerms, predicted_values
+from unseen.probability.query_samples import CountedAnswers, QuerySample
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def fit_query_calibration(
     if not samples:
         raise UnseenError("probabilities cannot be fitted to no questions: give graphs that have answers to some")
     excluding = [sample for sample in samples if sample.features["negation"]]
-    known = _fitted("known", excluding) if excluding else Terms({"offset": {}, "membership": {"one": 1.0}})
+    known = _fitted("known", excluding) if excluding else QueryTerms({"offset": {}, "membership": {"one": 1.0}})
     return QueryCalibration(_fitted("predicted", samples), known, ceiling, about or {})
 
 
@@ -83,19 +83,19 @@ def log_loss(probabilities: Floats, counts: Floats, true: Floats) -> float:
     return float(-(true * np.log(p) + (counts - true) * np.log1p(-p)).sum())
 
 
-def _probabilities(calibration: QueryCalibration, sample: QuerySample, part: Counted) -> Floats:
+def _probabilities(calibration: QueryCalibration, sample: QuerySample, part: CountedAnswers) -> Floats:
     logits = calibration.predicted_logits(torch.from_numpy(part.values), torch.from_numpy(part.above), sample.features)
     return sigmoid(logits.numpy())
 
 
-def _fitted(kind: str, samples: Sequence[QuerySample]) -> Terms:
+def _fitted(kind: str, samples: Sequence[QuerySample]) -> QueryTerms:
     """The terms of predicted or of known answers."""
     parts = [(sample, getattr(sample, kind)) for sample in samples]
     weights = _flat([_weights(sample, part) for sample, part in parts])
     counts, true = _flat([part.counts for _, part in parts]), _flat([part.true for _, part in parts])
     rows = np.concatenate([_columns(kind, sample, part) for sample, part in parts])
     found = iter(fit_logistic(rows, weights * counts, weights * true, _ridges(kind)).tolist())
-    return Terms({name: {feature: next(found) for feature in features} for name, features in TERMS[kind].items()})
+    return QueryTerms({name: {feature: next(found) for feature in features} for name, features in TERMS[kind].items()})
 
 
 def _ridges(kind: str) -> Floats:
@@ -103,7 +103,7 @@ def _ridges(kind: str) -> Floats:
     return np.array([1.0 if name == "offset" or feature == "one" else KIND_RIDGE for name, feature in names])
 
 
-def _columns(kind: str, sample: QuerySample, part: Counted) -> Floats:
+def _columns(kind: str, sample: QuerySample, part: CountedAnswers) -> Floats:
     """The design rows of one query: for each part of the sum, its value times each of its features."""
     found = predicted_values(torch.from_numpy(part.values), torch.from_numpy(part.above), sample.features)
     values = {"offset": np.ones_like(part.values)} | {name: value.numpy() for name, value in found.items()}
@@ -111,7 +111,7 @@ def _columns(kind: str, sample: QuerySample, part: Counted) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _weights(sample: QuerySample, part: Counted) -> Floats:
+def _weights(sample: QuerySample, part: CountedAnswers) -> Floats:
     query = 1 / (1 + np.expm1(sample.features["log_known"]) / HALF_WEIGHT)
     weights: Floats = query * (1 + part.above / HALF_WEIGHT) ** -TAIL
     return weights

@@ -30,7 +30,7 @@ COARSE = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedAnswers:
     """Entities of one query by value, rising: how many others lie above, how many there are, how many are answers."""
 
     values: Floats
@@ -38,13 +38,13 @@ class Counted:
     counts: Floats
     true: Floats
 
-    def first(self, number: int) -> Counted:
+    def first(self, number: int) -> CountedAnswers:
         """The first entities by rank, parts of them where a grid point has more."""
         before = np.cumsum(self.counts[::-1])[::-1] - self.counts
         taken = np.clip(number - before, 0, self.counts)
         share = taken / np.maximum(self.counts, NEGLIGIBLE)
         kept = taken > NEGLIGIBLE
-        return Counted(self.values[kept], self.above[kept], taken[kept], (self.true * share)[kept])
+        return CountedAnswers(self.values[kept], self.above[kept], taken[kept], (self.true * share)[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +52,8 @@ class QuerySample:
     """A query's features, its entities that are only predicted, and its known answers."""
 
     features: dict[str, float]
-    predicted: Counted
-    known: Counted
+    predicted: CountedAnswers
+    known: CountedAnswers
 
     @classmethod
     def of(
@@ -71,7 +71,7 @@ class QuerySample:
         return cls(features, _counted(x[is_rival], is_true[is_rival]), _counted(z[is_known], is_true[is_known]))
 
 
-def _counted(values: Float[Tensor, " entity"], is_true: Bool[Tensor, " entity"]) -> Counted:
+def _counted(values: Float[Tensor, " entity"], is_true: Bool[Tensor, " entity"]) -> CountedAnswers:
     """The entities on the grid; where many lie above, neighbouring grid points are one."""
     points = spread(values)
     above = (above_points(points) - 0.5).clamp(min=0)
@@ -81,10 +81,10 @@ def _counted(values: Float[Tensor, " entity"], is_true: Bool[Tensor, " entity"])
     return _merged(cell, *columns)
 
 
-def _merged(cell: NDArray[np.int64], values: Floats, above: Floats, counts: Floats, true: Floats) -> Counted:
+def _merged(cell: NDArray[np.int64], values: Floats, above: Floats, counts: Floats, true: Floats) -> CountedAnswers:
     """The means of the points of each cell, and their sums; cells without entities are left out."""
     size = int(cell.max()) + 1
     number, answers = (np.bincount(cell, column, size).astype(np.float64) for column in (counts, true))
     kept = number > NEGLIGIBLE
     means = [np.bincount(cell, counts * column, size)[kept] / number[kept] for column in (values, above)]
-    return Counted(means[0], means[1], number[kept], answers[kept])
+    return CountedAnswers(means[0], means[1], number[kept], answers[kept])

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from unseen.graph.bisecting import place_in
 from unseen.graph.compiling import compiled
 
 if TYPE_CHECKING:
@@ -130,10 +131,4 @@ def _find_back_rows(begin, end, entity_rows, row_relation, row_edges, targets, b
         wanted = row_relation[row] ^ 1
         for edge in range(row_edges[row], row_edges[row + 1]):
             low, high = entity_rows[targets[edge]], entity_rows[targets[edge] + 1]
-            while low < high:
-                middle = (low + high) >> 1
-                if row_relation[middle] < wanted:
-                    low = middle + 1
-                else:
-                    high = middle
-            back_row[edge] = low
+            back_row[edge] = place_in(row_relation, low, high, wanted)

@@ -7,34 +7,25 @@ from typing import no_type_check
 import numpy as np
 
 from unseen.graph.compiling import compiled
-from unseen.rules.evidence import FEATURES, features_of, forget, new_state
+from unseen.rules.evidence import FEATURES, NUM, features_of, forget
 from unseen.rules.firing import fire_all
 from unseen.rules.lookups import NONE
 
 
 @compiled
 @no_type_check
-def project_rows(low, high, adjacency, index, offsets, members, degrees, relations, budget, weights, out):
-    """For rows from `low` to before `high`: the largest membership times probability over the members of a row.
-
-    Members of row i are `members[offsets[i]:offsets[i + 1]]`, with their degrees of membership; they share the budget.
-    """
+def predicted_from(adjacency, index, source, relation, budgets, weights, state):
+    """Entities that rules lead to from a source, and the probability of each."""
     coefficients, calibration = weights
-    state = new_state(len(adjacency.entity_rows) - 1)
-    evidence, touched, num_touched = state[0], state[1], state[2]
+    fire_all(adjacency, index, source, relation, NONE, budgets, state)
+    count = state.numbers[NUM]
+    entities, values = state.entities[:count].copy(), np.empty(count, np.float32)
     features = np.empty(FEATURES)
-    for row in range(low, high):
-        relation = relations[row]
-        share = budget // max(1, offsets[row + 1] - offsets[row])
-        for place in range(offsets[row], offsets[row + 1]):
-            fire_all(adjacency, index, members[place], relation, NONE, share, state)
-            for number in range(num_touched[0]):
-                z = touched[number]
-                features_of(evidence[z], features)
-                score = 0.0
-                for feature in range(FEATURES):
-                    score += coefficients[relation, feature] * features[feature]
-                logit = calibration[relation, 0] * score + calibration[relation, 1]
-                value = degrees[place] / (1 + np.exp(-logit))
-                out[row, z] = max(out[row, z], value)
-            forget(state)
+    for slot in range(count):
+        features_of(state.evidence[slot], features)
+        score = 0.0
+        for feature in range(FEATURES):
+            score += coefficients[relation, feature] * features[feature]
+        values[slot] = 1 / (1 + np.exp(-calibration[relation, 0] * score - calibration[relation, 1]))
+    forget(state)
+    return entities, values

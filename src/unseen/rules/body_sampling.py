@@ -4,7 +4,8 @@ For one body at most `samples` sources x are drawn evenly from all that have its
 followed; where a step has more than `HUB` targets, so many are drawn and stand for the rest. Every end z counts once
 for a source, however many paths lead there. The share of pairs (x, z) with head r(x, z) estimates the confidence: a
 ratio of two sums over the same sample, exact as long as nothing is drawn. Where hubs are drawn, an end with many paths
-is more likely to be seen than one with few; nothing corrects that.
+is more likely to be seen than one with few; nothing corrects that. `estimating` says how samples and counts give
+support and pairs.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from unseen.graph.compiling import compiled
 from unseen.rules.lookups import NONE, first_edge, mixed, place_near, row_of, sampled_place
 
 HUB = 32
-MOST_PAIRS = 1000
+MOST_PAIRS = 1024
 """Steps that are made from one source at most."""
 
 
 @compiled
 @no_type_check
-def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs, hits, seen, stamp):
+def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs, paths, hits, seen, stamp):
     """For each body the pairs that it connects, for each of its heads those with the head; scaled to all sources.
 
-    `seen` are the pairs that were looked at. `stamp` has a place for each entity and a last one for the latest mark.
+    `paths` counts the paths of bodies of one or two edges, also those that come back to where they were. `seen` are
+    the pairs that were looked at. `stamp` has a place for each entity and a last one for the latest mark.
     """
     slots = np.full(len(adjacency.relation_rows), NONE, np.int64)
     base = np.int64(len(adjacency.relation_rows))
@@ -58,7 +60,11 @@ def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs,
             work = 0
             for i in range(look):
                 y = adjacency.targets[begin + sampled_place(size, look, i, own)]
+                if length == 1:
+                    paths[body] += first_weight
                 if y == x:
+                    if length == 2:
+                        paths[body] += first_weight * _row_size(adjacency, y, steps[1])
                     continue
                 if length == 1:
                     seen[body] += 1
@@ -76,6 +82,8 @@ def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs,
                 for j in range(look2):
                     w = adjacency.targets[begin2 + sampled_place(size2, look2, j, own + np.uint64(y))]
                     work += 1
+                    if length == 2:
+                        paths[body] += second_weight
                     if w in (x, y):
                         continue
                     if length == 2:
@@ -104,10 +112,18 @@ def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs,
                     break
         scale = count / max(1, drawn)
         pairs[body] *= scale
+        paths[body] *= scale
         for place in range(head_offsets[body], head_offsets[body + 1]):
             slots[heads[place]] = NONE
             hits[place] *= scale
     stamp[-1] = mark
+
+
+@compiled
+@no_type_check
+def _row_size(adjacency, entity, relation):
+    row = row_of(adjacency, entity, relation)
+    return adjacency.row_edges[row + 1] - adjacency.row_edges[row] if row >= 0 else 0
 
 
 @compiled

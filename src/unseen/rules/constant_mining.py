@@ -26,10 +26,10 @@ CHUNK = 100
 """Heads that are counted in one piece of work."""
 
 
-def mined_constants(this: Round, share: float) -> ConstantRules:
-    """Rules with constants, by head, the most confident first."""
+def mined_constants(this: Round, share: float, heads: NDArray[np.int64] | None = None) -> ConstantRules:
+    """Rules with constants, of all directed relations or of some, by head, the most confident first."""
     adjacency, seed = this.adjacency, this.seed
-    rows = _frequent_rows(adjacency)
+    rows = _frequent_rows(adjacency, np.arange(adjacency.num_relations) if heads is None else heads ^ 1)
     parts = [rows[low : low + CHUNK] for low in range(0, len(rows), CHUNK)]
 
     def count(part: NDArray[np.int32]) -> Counted:
@@ -38,16 +38,16 @@ def mined_constants(this: Round, share: float) -> ConstantRules:
 
     pieces = list(this.each("counting constants", count, parts, share))
     ids, values = np.empty(0, np.int32), np.empty(0, np.float32)
-    heads, bodies = (np.concatenate([ids, *(piece[i] for piece in pieces)]) for i in (0, 1))
+    found, bodies = (np.concatenate([ids, *(piece[i] for piece in pieces)]) for i in (0, 1))
     support, confidence = (np.concatenate([values, *(piece[i] for piece in pieces)]) for i in (2, 3))
-    return _named(adjacency, heads, bodies, support, confidence)
+    return _named(adjacency, found, bodies, support, confidence)
 
 
-def _frequent_rows(adjacency: Adjacency) -> NDArray[np.int32]:
-    """The longest rows of every directed relation: constants with many members."""
+def _frequent_rows(adjacency: Adjacency, relations: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The longest rows of each directed relation: constants with many members."""
     sizes = np.diff(adjacency.row_edges)
     rows = []
-    for relation in range(adjacency.num_relations):
+    for relation in relations.tolist():
         own = adjacency.rows_by_relation[adjacency.relation_rows[relation] : adjacency.relation_rows[relation + 1]]
         own = own[sizes[own] >= LEAST_MEMBERS]
         rows.append(own[np.argsort(-sizes[own], kind="stable")[:HEADS_PER_RELATION]])

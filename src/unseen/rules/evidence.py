@@ -6,11 +6,14 @@ rules fire.
 
 from __future__ import annotations
 
-from typing import no_type_check
+from typing import TYPE_CHECKING, NamedTuple, no_type_check
 
 import numpy as np
 
 from unseen.graph.compiling import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BEST, SECOND, THIRD, PATHS, TO, FROM, PRIOR, AGAIN, RULES, LINKS, LINK_ODDS, BEST_PATH = range(12)
 SOURCES, DEGREE = 16, 17
@@ -25,14 +28,64 @@ SURE = 0.999
 """The largest confidence that a rule counts with."""
 
 
+MOST_CANDIDATES = 1 << 18
+"""Candidates of one source that evidence is noted for; budgets end firing before there are so many."""
+NUM, MARK = 0, 1
+
+
+class State(NamedTuple):
+    """What firing writes in: 8 bytes an entity, and the evidence of those that rules lead to, which is few pages."""
+
+    slots: NDArray[np.int32]
+    """By entity: one more than its slot; 0 if it is no candidate."""
+    counts: NDArray[np.int32]
+    """By entity, for whoever counts and clears again."""
+    entities: NDArray[np.int32]
+    """By slot."""
+    evidence: NDArray[np.float64]
+    """[slot, kind]"""
+    marks: NDArray[np.int64]
+    """By slot: the last rule that led there."""
+    numbers: NDArray[np.int64]
+    """How many slots are taken, and the latest mark."""
+
+
+def new_state(num_entities: int) -> State:
+    """A state without candidates."""
+    size = min(num_entities, MOST_CANDIDATES)
+    by_entity = np.zeros(num_entities, np.int32), np.zeros(num_entities, np.int32)
+    entities, evidence, marks = np.empty(size, np.int32), np.empty((size, EVIDENCE)), np.empty(size, np.int64)
+    return State(*by_entity, entities, evidence, marks, np.zeros(2, np.int64))
+
+
 @compiled
 @no_type_check
-def note_rule(z, weight, kind, evidence, touched, num_touched):
+def slot_of_candidate(z, state):
+    """The slot of a candidate, which is given one if it has none; -1 if there are too many."""
+    slot = state.slots[z] - 1
+    if slot < 0:
+        slot = state.numbers[NUM]
+        if slot == len(state.entities):
+            return -1
+        state.numbers[NUM] += 1
+        state.slots[z], state.entities[slot], state.marks[slot] = slot + 1, z, 0
+        state.evidence[slot] = 0.0
+    return slot
+
+
+@compiled
+@no_type_check
+def note_rule(z, weight, kind, state):
     """Note that a rule of some kind (0 path, 1 to a constant, 2 from a constant, 3 prior) leads to z."""
-    own = evidence[z]
-    if own[RULES] == 0:
-        touched[num_touched[0]] = z
-        num_touched[0] += 1
+    slot = slot_of_candidate(z, state)
+    if slot >= 0:
+        add_rule(state.evidence[slot], weight, kind)
+
+
+@compiled
+@no_type_check
+def add_rule(own, weight, kind):
+    """Add a rule to the evidence of a candidate."""
     own[RULES] += 1
     own[PATHS + kind] += weight
     own[BEST_PATH + kind] = max(own[BEST_PATH + kind], weight)
@@ -49,21 +102,11 @@ def note_rule(z, weight, kind, evidence, touched, num_touched):
 
 @compiled
 @no_type_check
-def new_state(num_entities):
-    """What firing writes in: evidence by entity, who has any, how many those are, stamps, counts."""
-    touched, num_touched = np.empty(num_entities, np.int32), np.zeros(1, np.int64)
-    stamp, tally = np.zeros(num_entities + 1, np.int64), np.zeros(num_entities, np.int32)
-    return np.zeros((num_entities, EVIDENCE)), touched, num_touched, stamp, tally
-
-
-@compiled
-@no_type_check
 def forget(state):
     """Clear the evidence of one source."""
-    evidence, touched, num_touched = state[0], state[1], state[2]
-    for place in range(num_touched[0]):
-        evidence[touched[place]] = 0.0
-    num_touched[0] = 0
+    for slot in range(state.numbers[NUM]):
+        state.slots[state.entities[slot]] = 0
+    state.numbers[NUM] = 0
 
 
 @compiled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,8 +18,18 @@ if TYPE_CHECKING:
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
+_KNOWN: WeakKeyDictionary[KnowledgeGraph, NDArray[np.uint64]] = WeakKeyDictionary()
+
+
 def fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
     """For each relation the sum of a mixed number of every edge, by ids; 0 for a relation without edges."""
+    found = _KNOWN.get(graph)
+    if found is None:
+        found = _KNOWN[graph] = _fingerprints(graph)
+    return found
+
+
+def _fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
     mixed = graph.heads.astype(np.uint64) << np.uint64(32) | graph.tails.astype(np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
@@ -28,8 +39,23 @@ def fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
     return sums
 
 
+def relation_keys(graph: KnowledgeGraph) -> tuple[str, ...]:
+    """The unique keys of a graph's relations."""
+    return tuple(graph.vocabulary.relations.keys.to_pylist())
+
+
+def counts_of(graph: KnowledgeGraph) -> NDArray[np.int64]:
+    """How many edges each relation has."""
+    return np.bincount(graph.relations, minlength=graph.num_relations)
+
+
+def checksum_of(graph: KnowledgeGraph) -> str:
+    """A short text for the edges of a graph; equal for equal names of relations and equal ids."""
+    return checksum(relation_keys(graph), fingerprints(graph))
+
+
 def checksum(relation_keys: Sequence[str], sums: NDArray[np.uint64]) -> str:
-    """A short text for the edges of a graph; equal for equal names and ids."""
+    """The same from what it is made of."""
     digest = hashlib.blake2b(sums.tobytes(), digest_size=16)
     digest.update("\n".join(relation_keys).encode())
     return digest.hexdigest()

@@ -8,22 +8,40 @@ from typing import TYPE_CHECKING, no_type_check
 import numpy as np
 
 from unseen.graph.compiling import compiled
-from unseen.rules.lookups import is_in_row, row_of
+from unseen.rules.lookups import NONE, is_in_row, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from unseen.rules.adjacency import Adjacency
 
 MOST_FACTS = 5000
-MOST_STEPS = 20_000
+MOST_STEPS, MOST_LOOKS = 20_000, 2_000_000
+"""Places that are looked at for one body, and for all bodies of one answer."""
 
 
 def grounded(adjacency: Adjacency, steps: Sequence[int], source: int, target: int) -> tuple[int, ...]:
     """The entities of a path from source to target over the given directed relations; empty if there is none."""
-    path = np.empty(len(steps) + 1, np.int64)
-    found = _find_path(adjacency, np.asarray(steps, np.int64), source, target, path)
-    return tuple(path.tolist()) if found else ()
+    padded = np.full((1, 3), NONE, np.int32)
+    padded[0, : len(steps)] = steps
+    found = all_grounded(adjacency, padded, source, target, 1)
+    return found[0][1] if found else ()
+
+
+def all_grounded(
+    adjacency: Adjacency, steps: NDArray[np.int32], source: int, target: int, most: int
+) -> list[tuple[int, tuple[int, ...]]]:
+    """The first `most` of some bodies that lead from source to target: their places, and the entities of one path.
+
+    Bodies are rows of three directed relations, -1 behind the last.
+    """
+    numbers, paths = np.empty(most, np.int64), np.empty((most, 4), np.int64)
+    count = _find_paths(adjacency, steps, source, target, numbers, paths)
+    lengths = (steps[numbers[:count]] >= 0).sum(axis=1) + 1
+    rows = zip(numbers[:count].tolist(), paths.tolist(), lengths.tolist(), strict=False)
+    return [(number, tuple(path[:length])) for number, path, length in rows]
 
 
 def example(adjacency: Adjacency, head: int, steps: Sequence[int]) -> tuple[int, ...]:
@@ -45,35 +63,71 @@ def _facts(adjacency: Adjacency, head: int) -> Iterator[tuple[int, int]]:
 
 @compiled
 @no_type_check
-def _find_path(adjacency, steps, source, target, path):
-    """Whether such a path exists; its entities are written to `path`."""
-    path[0], path[len(steps)] = source, target
-    first = row_of(adjacency, source, steps[0])
-    if first < 0:
-        return False
-    if len(steps) == 1:
-        return is_in_row(adjacency, first, target)
-    work = 0
-    for edge in range(adjacency.row_edges[first], adjacency.row_edges[first + 1]):
+def _find_paths(adjacency, steps, source, target, numbers, paths):
+    """The rules (rows of steps, -1 behind the last) that a path grounds, in order, and their paths; how many."""
+    found, looks = 0, 0
+    for number in range(len(steps)):
+        length = 3
+        while length > 1 and steps[number, length - 1] < 0:
+            length -= 1
+        is_found, more = _find_path(adjacency, steps[number], length, source, target, paths[found])
+        looks += more
+        if is_found:
+            numbers[found] = number
+            found += 1
+        if found == len(numbers) or looks > MOST_LOOKS:
+            break
+    return found
+
+
+@compiled
+@no_type_check
+def _find_path(adjacency, steps, length, source, target, path):
+    """Whether such a path exists, and how many places were looked at; its entities are written to `path`.
+
+    It is looked for from both ends, from the one with fewer edges to the other. All its entities differ.
+    """
+    path[0], path[length] = source, target
+    first, last = row_of(adjacency, source, steps[0]), row_of(adjacency, target, steps[length - 1] ^ 1)
+    if first < 0 or last < 0 or source == target:
+        return False, 1
+    if length == 1:
+        return is_in_row(adjacency, first, target), 1
+    if length == 2:
+        path[1], looks = _shared(adjacency, first, last, source, target, NONE)
+        return path[1] >= 0, looks
+    turned = _size(adjacency, last) < _size(adjacency, first)
+    near, far = (last, first) if turned else (first, last)
+    middle, looks = steps[1] ^ 1 if turned else steps[1], 0
+    for edge in range(adjacency.row_edges[near], adjacency.row_edges[near + 1]):
         y = adjacency.targets[edge]
-        work += 1
-        second = row_of(adjacency, y, steps[1])
-        if second < 0 or y == source or y == target:
+        looks += 1
+        row = row_of(adjacency, y, middle)
+        if row < 0 or y == source or y == target:
             continue
-        path[1] = y
-        if len(steps) == 2:
-            if is_in_row(adjacency, second, target):
-                return True
-            continue
-        for other in range(adjacency.row_edges[second], adjacency.row_edges[second + 1]):
-            w = adjacency.targets[other]
-            work += 1
-            if w == source or w == y or w == target:
-                continue
-            third = row_of(adjacency, w, steps[2])
-            if third >= 0 and is_in_row(adjacency, third, target):
-                path[2] = w
-                return True
-        if work > MOST_STEPS:
-            return False
-    return False
+        w, more = _shared(adjacency, row, far, source, target, y)
+        looks += more
+        if w >= 0:
+            path[1], path[2] = (w, y) if turned else (y, w)
+            return True, looks
+        if looks > MOST_STEPS:
+            break
+    return False, looks
+
+
+@compiled
+@no_type_check
+def _size(adjacency, row):
+    return adjacency.row_edges[row + 1] - adjacency.row_edges[row]
+
+
+@compiled
+@no_type_check
+def _shared(adjacency, left, right, first, second, third):
+    """The first target that two rows share, none of three entities, or `NONE`; and how many places were looked at."""
+    few, many = (left, right) if _size(adjacency, left) <= _size(adjacency, right) else (right, left)
+    for edge in range(adjacency.row_edges[few], adjacency.row_edges[few + 1]):
+        y = adjacency.targets[edge]
+        if y != first and y != second and y != third and is_in_row(adjacency, many, y):
+            return np.int64(y), edge - adjacency.row_edges[few] + 1
+    return np.int64(NONE), _size(adjacency, few)

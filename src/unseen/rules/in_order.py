@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from unseen.graph.compiling import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable
 
     Item = TypeVar("Item")
     Result = TypeVar("Result")
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def in_order(
     function: Callable[[Item], Result], items: Iterable[Item], leave: Callable[[], object] = lambda: None
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The results in order of the items, computed on all cores.
 
     Leaving the loop, also by Ctrl-C, drops what has not begun, calls `leave` and waits for what has.

@@ -6,26 +6,17 @@ from typing import no_type_check
 
 import numpy as np
 
+from unseen.graph.bisecting import NONE, place_in
 from unseen.graph.compiling import compiled
 
-NONE = -1
+__all__ = ["NONE", "first_edge", "is_in_row", "mixed", "place_near", "row_of", "sampled_place"]
 
 
 @compiled
 @no_type_check
 def row_of(adjacency, entity, relation):
     """The row of an entity and a directed relation; `NONE` if it has no such edge."""
-    low, high = adjacency.entity_rows[entity], adjacency.entity_rows[entity + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if adjacency.row_relation[middle] < relation:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and adjacency.row_relation[low] == relation:
-        return low
-    return NONE
+    return place_in(adjacency.row_relation, adjacency.entity_rows[entity], adjacency.entity_rows[entity + 1], relation)
 
 
 @compiled
@@ -39,32 +30,14 @@ def first_edge(adjacency, entity):
 @no_type_check
 def place_near(adjacency, entity, other):
     """The first place in `near` where `entity` has an edge to `other`; `NONE` if there is none."""
-    low, high = first_edge(adjacency, entity), first_edge(adjacency, entity + 1)
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if adjacency.near[middle] < other:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and adjacency.near[low] == other:
-        return low
-    return NONE
+    return place_in(adjacency.near, first_edge(adjacency, entity), first_edge(adjacency, entity + 1), other)
 
 
 @compiled
 @no_type_check
 def is_in_row(adjacency, row, target):
     """Whether a row has a target."""
-    low, high = adjacency.row_edges[row], adjacency.row_edges[row + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if adjacency.targets[middle] < target:
-            low = middle + 1
-        else:
-            high = middle
-    return low < end and adjacency.targets[low] == target
+    return place_in(adjacency.targets, adjacency.row_edges[row], adjacency.row_edges[row + 1], target) >= 0
 
 
 @compiled

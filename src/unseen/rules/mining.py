@@ -17,32 +17,32 @@ Memory: the adjacency (0.9 GB for 10 M triples at most), and for each thread 150
 from __future__ import annotations
 
 import time
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unseen.errors import UnseenError
+from unseen.graph import KnowledgeGraph
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.constant_mining import mined_constants
-from unseen.rules.fingerprints import fingerprints
+from unseen.rules.fingerprints import counts_of, fingerprints, relation_keys
 from unseen.rules.indexing import index_of
 from unseen.rules.path_mining import mined_paths
 from unseen.rules.rounds import Round, TimeIsUpError
-from unseen.rules.rule_set import SMOOTHING, PathRules, Rules, relation_keys
+from unseen.rules.rule_set import SMOOTHING, Rules
 from unseen.rules.weighing import fitted
 
 if TYPE_CHECKING:
-    from unseen.graph import KnowledgeGraph
     from unseen.rules.rounds import Progress
     from unseen.rules.rule_set import ConstantRules
 
 SAMPLES = 100
 FIRST_SAMPLES, FIRST_SAMPLES_OF_LARGE = 25, 3
 """Samples of the first round where time is limited."""
-SMALL, LARGE = 100_000, 500_000
-"""Triples up to which a change makes all rules anew, and up to which a first round has 25 samples."""
-BUDGET = 30_000
-"""Edges that the rules of one source touch."""
+LARGE = 500_000
+"""Triples up to which a first round has 25 samples."""
+UNLIMITED = 1 << 40
 CUT_SHORT = "cut short"
 """What progress is told when even the first round did not end in time."""
 
@@ -52,10 +52,11 @@ def mine(
     *,
     samples: int | None = None,
     seconds: float | None = None,
+    most: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Rules:
-    """The rules of a graph from `samples` (100 by default) or from as many as `seconds` allow."""
+    """The rules of a graph from `samples` (100 by default), or from as many as `seconds` allow, `most` at most."""
     if samples is not None and seconds is not None:
         raise UnseenError("give a number of samples or of seconds, not both")
     if (samples is not None and samples < 1) or (seconds is not None and seconds <= 0):
@@ -63,44 +64,21 @@ def mine(
     report = progress or (lambda _label, _done, _total: None)
     if seconds is None:
         return _mined(graph, Round(adjacency_of(graph), samples or SAMPLES, seed, report))
-    return _mined_in_time(graph, seconds, seed, report)
+    return _mined_in_time(graph, seconds, most or UNLIMITED, seed, report)
 
 
-def updated(rules: Rules, graph: KnowledgeGraph) -> Rules:
-    """The rules of a graph that has grown out of the one they were mined from, or lost some of its facts.
-
-    Relations whose facts changed are mined anew; rules of others keep their counts, also where their bodies changed.
-    A small graph is mined anew as a whole, and so is one whose relations are others.
-    """
-    keys, sums = relation_keys(graph), fingerprints(graph)
-    known = len(rules.relation_keys)
-    if graph.num_triples <= SMALL or keys[:known] != rules.relation_keys:
-        return mine(graph, samples=rules.samples, seed=rules.seed)
-    touched = np.ones(len(keys), bool)
-    touched[:known] = sums[:known] != rules.fingerprints
-    if not touched.any():
-        return rules
-    heads = np.flatnonzero(np.repeat(touched, 2))
-    kept = rules.paths.take(~np.isin(rules.paths.heads, heads))
-    fresh = mined_paths(
-        Round(adjacency_of(graph), rules.samples, rules.seed, lambda _label, _done, _total: None), heads
-    )
-    both = (np.concatenate([getattr(kept, name), getattr(fresh, name)]) for name in vars(kept))
-    weights = rules.weights.for_relations(2 * len(keys))
-    return Rules(PathRules(*both).sorted(), rules.constants, weights, keys, sums, rules.samples, rules.seed)
-
-
-def _mined_in_time(graph: KnowledgeGraph, seconds: float, seed: int, progress: Progress) -> Rules:
+def _mined_in_time(graph: KnowledgeGraph, seconds: float, most: int, seed: int, progress: Progress) -> Rules:
+    _compile()
     end = time.monotonic() + seconds
     adjacency, begun = adjacency_of(graph), time.monotonic()
-    samples = FIRST_SAMPLES if graph.num_triples <= LARGE else FIRST_SAMPLES_OF_LARGE
+    samples = min(most, FIRST_SAMPLES if graph.num_triples <= LARGE else FIRST_SAMPLES_OF_LARGE)
     first = Round(adjacency, samples, seed, progress, max(end, begun))
     best = _mined(graph, first)
     if first.was_cut:
         progress(CUT_SHORT, 1, 1)
         return best
-    while (now := time.monotonic()) + 2 * (now - begun) < end:
-        samples, begun = 4 * samples, now
+    while samples < most and (now := time.monotonic()) + 2 * (now - begun) < end:
+        samples, begun = min(most, 4 * samples), now
         try:
             best = _mined(graph, Round(adjacency, samples, seed, progress, end, is_first=False), best.constants)
         except TimeIsUpError:
@@ -108,8 +86,18 @@ def _mined_in_time(graph: KnowledgeGraph, seconds: float, seed: int, progress: P
     return best
 
 
+@cache
+def _compile() -> None:
+    """Have all loops compiled, which can take longer than mining; that is not to count as its time."""
+    shapes = (("x", "a", "y"), ("y", "b", "z"), ("z", "c", "w"), ("x", "r", "z"), ("x", "s", "w"))
+    facts = [(f"{x}{i}", relation, f"{y}{i}") for i in range(4) for x, relation, y in shapes]
+    graph = KnowledgeGraph.from_triples([*facts, *((f"x{i}", "is", "known") for i in range(4))])
+    _mined(graph, Round(adjacency_of(graph), 1, 0, lambda _label, _done, _total: None))
+
+
 def _mined(graph: KnowledgeGraph, this: Round, constants: ConstantRules | None = None) -> Rules:
     paths = mined_paths(this, np.arange(this.adjacency.num_relations))
     constants = constants or mined_constants(this, 0.8)
-    weights = fitted(this, index_of(this.adjacency, paths, SMOOTHING), BUDGET, 1.0)
-    return Rules(paths, constants, weights, relation_keys(graph), fingerprints(graph), this.samples, this.seed)
+    weights = fitted(this, index_of(this.adjacency, paths, SMOOTHING), 1.0)
+    about = relation_keys(graph), fingerprints(graph), counts_of(graph)
+    return Rules(paths, constants, weights, *about, this.samples, this.seed, not this.was_cut)

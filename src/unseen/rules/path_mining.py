@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unseen.rules.body_sampling import measure_bodies
+from unseen.rules.estimating import Sampled, estimates
+from unseen.rules.path_totals import path_totals
 from unseen.rules.proposing import count_bodies, count_long_bodies, row_starts, sampled_facts
 from unseen.rules.rule_set import SMOOTHING, PathRules
 from unseen.rules.scratch import Scratch
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from unseen.rules.path_totals import PathTotals
     from unseen.rules.rounds import Round
 
     Proposed = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
@@ -28,10 +31,9 @@ FACTS_PER_SAMPLE, LONG_FACTS_PER_SAMPLE, LONG_WIDTH = 10, 5, 16
 LEAST_SAMPLES, LEAST_LONG_SAMPLES = 25, 10
 """Sources from which a body is followed in any case: of fewer, one hub more or less decides."""
 LEAST_SUPPORT, LEAST_CONFIDENCE = 2, 0.001
-ENOUGH_HITS = 20
-"""From so many sampled hits on, confidence is their share of the sampled pairs; below, facts counted over pairs."""
 MOST_PROPOSALS, LEAST_PROPOSALS = 4_000_000, 100
 """Proposals of all heads together, and those that each head may have in any case."""
+NOT_MEASURED = -1
 FACTS_AT_ONCE, STEPS_AT_ONCE = 256, 2500
 """Facts that propose bodies, and sources from which bodies are followed, in one compiled call."""
 
@@ -43,15 +45,21 @@ def mined_paths(this: Round, heads: NDArray[np.int64]) -> PathRules:
     most = max(LEAST_PROPOSALS, MOST_PROPOSALS // max(1, this.adjacency.num_relations))
     frequent_first = heads[np.argsort(-facts, kind="stable")].tolist()
     proposed = list(this.each("proposing", lambda head: _proposed(this, head, starts, most), frequent_first, 0.35))
-    short = _joined([pair[0] for pair in proposed])
-    long = _joined([pair[1] for pair in proposed])
+    short = joined([pair[0] for pair in proposed])
+    long = joined([pair[1] for pair in proposed])
+    return measured(this, short, long)
+
+
+def measured(this: Round, short: Proposed, long: Proposed) -> PathRules:
+    """The proposals that hold often enough, of bodies of one or two edges and of three."""
     stamps = Scratch(lambda: np.zeros(this.adjacency.num_entities + 1, np.int64))
-    found = [_measured(this, short, max(LEAST_SAMPLES, this.samples), stamps, ("measuring", 0.6))]
+    totals = path_totals(this)
+    found = [_measured(this, short, max(LEAST_SAMPLES, this.samples), stamps, ("measuring", 0.6), totals)]
     if len(long[0]):
         share = ("measuring long bodies", 0.7)
-        found.append(_measured(this, long, max(LEAST_LONG_SAMPLES, this.samples // 4), stamps, share))
-    joined = (np.concatenate([getattr(part, name) for part in found]) for name in vars(found[0]))
-    return PathRules(*joined).sorted()
+        found.append(_measured(this, long, max(LEAST_LONG_SAMPLES, this.samples // 4), stamps, share, None))
+    columns = (np.concatenate([getattr(part, name) for part in found]) for name in vars(found[0]))
+    return PathRules(*columns).sorted()
 
 
 def _proposed(this: Round, head: int, starts: NDArray[np.int64], most: int) -> tuple[Proposed, Proposed]:
@@ -91,7 +99,7 @@ def _kept(head: int, bodies: NDArray[np.int64], counts: NDArray[np.float64], sca
     return np.full(len(chosen), head, np.int32), bodies[chosen], counts[chosen] * scale
 
 
-def _joined(parts: Sequence[Proposed]) -> Proposed:
+def joined(parts: Sequence[Proposed]) -> Proposed:
     """All proposals, by body, then head."""
     heads = np.concatenate([np.empty(0, np.int32), *(part[0] for part in parts)])
     bodies = np.concatenate([np.empty(0, np.int64), *(part[1] for part in parts)])
@@ -106,43 +114,49 @@ def _measured(
     samples: int,
     stamps: Scratch[NDArray[np.int64]],
     stage: tuple[str, float],
+    totals: PathTotals | None,
 ) -> PathRules:
     """The proposals that hold often enough; those that time did not suffice for are left out."""
     heads, bodies, facts = proposals
     distinct, starts = np.unique(bodies, return_index=True)
     offsets = np.append(starts, len(bodies)).astype(np.int64)
-    pairs, hits, seen = np.zeros(len(distinct)), np.zeros(len(heads)), np.zeros(len(distinct), np.int64)
+    pairs, paths, hits = np.zeros(len(distinct)), np.zeros(len(distinct)), np.zeros(len(heads))
+    seen = np.full(len(distinct), NOT_MEASURED, np.int64)
     size = max(1, STEPS_AT_ONCE // samples)
 
     def measure(low: int) -> None:
         high = min(low + size, len(distinct))
+        seen[low:high] = 0
         own = slice(offsets[low], offsets[high])
         edges = offsets[low : high + 1] - offsets[low]
         piece = (distinct[low:high], edges, heads[own], samples, this.seed)
         with stamps.lent() as stamp:
-            measure_bodies(this.adjacency, *piece, pairs[low:high], hits[own], seen[low:high], stamp)
+            measure_bodies(this.adjacency, *piece, pairs[low:high], paths[low:high], hits[own], seen[low:high], stamp)
 
     chunks = np.arange(0, len(distinct), size)
     if len(chunks):
-        chunks = chunks[np.argsort(-np.add.reduceat(facts, offsets[chunks]), kind="stable")]
+        chunks = chunks[np.argsort(-np.add.reduceat(np.nan_to_num(facts), offsets[chunks]), kind="stable")]
     for _ in this.each(stage[0], measure, chunks.tolist(), stage[1]):
         pass
     per_rule = np.diff(offsets)
-    all_pairs = np.repeat(pairs, per_rule)
-    scale = np.repeat(pairs / np.maximum(1, seen), per_rule)
-    is_sampled_well = (hits >= ENOUGH_HITS * scale) | (len(distinct) > 0 and _is_long(this, bodies))
-    support = np.where(is_sampled_well, hits, np.minimum(facts, all_pairs))
-    kept = (support >= LEAST_SUPPORT) & (support >= LEAST_CONFIDENCE * (all_pairs + SMOOTHING))
+    is_measured = np.repeat(seen != NOT_MEASURED, per_rule)
+    looked = np.repeat(np.maximum(seen, 0), per_rule).astype(np.float64)
+    found = Sampled(np.repeat(pairs, per_rule), np.repeat(paths, per_rule), hits, looked)
+    counted = np.full(len(distinct), np.nan) if totals is None else totals.of(distinct)
+    is_long = bodies >= (this.adjacency.num_relations + 1) ** 2  # the facts that propose those are not counted in full
+    support, all_pairs = estimates(found, np.where(is_long, np.nan, facts), np.repeat(counted, per_rule))
+    kept = is_measured & (support >= LEAST_SUPPORT) & (support >= LEAST_CONFIDENCE * (all_pairs + SMOOTHING))
     values = (column[kept].astype(np.float32) for column in (support, all_pairs))
-    return PathRules(heads[kept], _steps(bodies[kept], this.adjacency.num_relations + 1), *values)
+    return PathRules(heads[kept], steps_of(bodies[kept], this.adjacency.num_relations + 1), *values)
 
 
-def _is_long(this: Round, bodies: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether a body has three steps; the facts that propose such a body are not counted in full."""
-    return bodies >= (this.adjacency.num_relations + 1) ** 2
-
-
-def _steps(bodies: NDArray[np.int64], base: int) -> NDArray[np.int32]:
+def steps_of(bodies: NDArray[np.int64], base: int) -> NDArray[np.int32]:
     """The directed relations of bodies that are written as numbers; -1 behind the last."""
     parts = [bodies % base, bodies // base % base - 1, bodies // base**2 - 1]
     return np.stack(parts, axis=1).astype(np.int32)
+
+
+def bodies_of(steps: NDArray[np.int32], base: int) -> NDArray[np.int64]:
+    """The numbers of bodies."""
+    wide = steps.astype(np.int64)
+    return wide[:, 0] + (wide[:, 1] + 1) * base + (wide[:, 2] + 1) * base**2

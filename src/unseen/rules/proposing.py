@@ -59,8 +59,12 @@ def sampled_facts(adjacency, relation, starts, wanted, salt):
 
 @compiled
 @no_type_check
-def _noted(table, used, key, fact, weight):
-    """The table and how many keys it has, after a fact has counted for a body, once; a full table takes no new one."""
+def noted(table, used, key, fact, weight):
+    """The table and how many keys it has, after a fact has counted for a body, once; a full table takes no new one.
+
+    A weight above 1 stands for neighbours that were not looked at. It holds for a body that was met once; one that was
+    met again would hardly have been missed, and counts as 1.
+    """
     keys, weights, last = table
     slot = slot_of(keys, key)
     if keys[slot] == EMPTY:
@@ -68,9 +72,12 @@ def _noted(table, used, key, fact, weight):
             return table, used
         keys[slot] = key
         used += 1
-    if last[slot] != fact:
-        last[slot] = fact
+    if last[slot] >> 1 != fact:
+        last[slot] = 2 * fact
         weights[slot] += weight
+    elif last[slot] == 2 * fact:
+        last[slot] += 1
+        weights[slot] -= weight - 1
     if 2 * used > len(keys):
         return grown(keys, weights, last), used
     return table, used
@@ -92,7 +99,7 @@ def count_bodies(adjacency, relation, sources, targets, low, high, salt, table, 
         end = first_edge(adjacency, x + 1)
         while place < end and adjacency.near[place] == z:
             if adjacency.near_relation[place] != relation:
-                table, used = _noted(table, used, np.int64(adjacency.near_relation[place]), fact, 1.0)
+                table, used = noted(table, used, np.int64(adjacency.near_relation[place]), fact, 1.0)
             place += 1
         size_x = first_edge(adjacency, x + 1) - first_edge(adjacency, x)
         size_z = first_edge(adjacency, z + 1) - first_edge(adjacency, z)
@@ -117,7 +124,7 @@ def count_bodies(adjacency, relation, sources, targets, low, high, salt, table, 
                     first, second = adjacency.near_relation[other], adjacency.near_relation[edge] ^ 1
                 else:
                     first, second = adjacency.near_relation[edge], adjacency.near_relation[other] ^ 1
-                table, used = _noted(table, used, np.int64(first) + (np.int64(second) + 1) * base, fact, weight)
+                table, used = noted(table, used, np.int64(first) + (np.int64(second) + 1) * base, fact, weight)
                 paths += 1
                 other += 1
             if paths > MOST_PATHS:
@@ -158,7 +165,7 @@ def count_long_bodies(adjacency, sources, targets, low, high, width, salt, table
                 key = np.int64(adjacency.near_relation[edge])
                 key += (np.int64(step) + 1) * base
                 key += (np.int64(adjacency.near_relation[other] ^ 1) + 1) * base * base
-                table, used = _noted(table, used, key, fact, 1.0)
+                table, used = noted(table, used, key, fact, 1.0)
                 paths += 1
                 middle += 1
             if paths > MOST_LONG_PATHS:

@@ -49,17 +49,21 @@ class Round:
         """Whether work in hand should stop."""
         return self._left.is_set() or (self._limit is not None and time.monotonic() > self._limit)
 
+    def is_late(self) -> bool:
+        """Whether the time for the whole round is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
     def each(
-        self, label: str, function: Callable[[Item], Result], items: Iterable[Item], share: float
+        self, label: str, function: Callable[[Item], Result], items: Iterable[Item], share: float, least: int = 1
     ) -> Iterator[Result]:
-        """The results of a stage, one at least; `share` of the round's time is over when a first round leaves it."""
+        """The results of a stage, `least` at least; a first round leaves it when `share` of its time is over."""
         work = list(items)
         self._begin(share)
-        with closing(in_order(function, work, self._left.set)) as results:  # type: ignore[type-var]
+        with closing(in_order(function, work, self._left.set)) as results:
             for done, result in enumerate(results, start=1):
                 self.progress(label, done, len(work))
                 yield result
-                if done < len(work) and self.is_over():
+                if least <= done < len(work) and self.is_over():
                     self._cut()
                     return
 

@@ -6,6 +6,7 @@ that `firing` counts when they are needed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ import numpy as np
 
 from unseen.errors import GraphError
 from unseen.rules.adjacency import adjacency_of
-from unseen.rules.fingerprints import checksum, fingerprints
+from unseen.rules.evidence import FEATURES
+from unseen.rules.fingerprints import checksum, fingerprints, relation_keys
 from unseen.rules.indexing import index_of
 from unseen.rules.weighing import Weights
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 SMOOTHING = 5.0
 """Pairs without the head that are added to those counted, so that a rule seen twice is not certain."""
-FILE_VERSION = 1
+FILE_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,10 @@ class ConstantRules:
         """Support over pairs, smoothed."""
         return self.support / (self.pairs + np.float32(SMOOTHING))
 
+    def take(self, chosen: NDArray[np.bool_]) -> ConstantRules:
+        """Some of the rules."""
+        return ConstantRules(*(column[chosen] for column in vars(self).values()))
+
 
 @dataclass(frozen=True, eq=False)
 class Rules:
@@ -89,8 +95,17 @@ class Rules:
     relation_keys: tuple[str, ...]
     fingerprints: NDArray[np.uint64]
     """One number for the edges of each relation, in whatever order."""
+    counts: NDArray[np.int64]
+    """Edges of each relation when its rules were mined."""
     samples: int
     seed: int
+    is_complete: bool = True
+    """Whether mining came to its end; if not, rules are missing, those of rare relations first."""
+
+    @property
+    def effort(self) -> tuple[bool, int]:
+        """How thoroughly they were mined; larger is more."""
+        return self.is_complete, self.samples
 
     @property
     def checksum(self) -> str:
@@ -113,7 +128,10 @@ class Rules:
 
     def is_of(self, graph: KnowledgeGraph) -> bool:
         """Whether the graph has the edges that the rules were mined from."""
-        return self.relation_keys == relation_keys(graph) and bool((fingerprints(graph) == self.fingerprints).all())
+        if self.relation_keys != relation_keys(graph) or not (fingerprints(graph) == self.fingerprints).all():
+            return False
+        entities = (self.constants.constants, self.constants.values)
+        return all(len(part) == 0 or -1 <= part.min() <= part.max() < graph.num_entities for part in entities)
 
     def save(self, path: Path) -> None:
         """Write all of it to one safetensors file."""
@@ -121,14 +139,17 @@ class Rules:
 
         from unseen.graph.files.atomic_file import replacing
 
-        about = {"version": FILE_VERSION, "relations": self.relation_keys, "samples": self.samples, "seed": self.seed}
+        arrays = self._arrays()
+        numbers = {"samples": self.samples, "seed": self.seed, "is_complete": self.is_complete}
+        about = {"version": FILE_VERSION, "relations": self.relation_keys, **numbers, "digest": _digest(arrays)}
         with replacing(path) as stream:
-            stream.write(save(self._arrays(), {"unseen_rules": json.dumps(about)}))
+            stream.write(save(arrays, {"unseen_rules": json.dumps(about)}))
 
     def _arrays(self) -> dict[str, NDArray[np.generic]]:
         parts = {"paths": self.paths, "constants": self.constants, "weights": self.weights}
         arrays = {f"{name}.{key}": value for name, part in parts.items() for key, value in vars(part).items()}
-        return {key: np.ascontiguousarray(value) for key, value in arrays.items()} | {"fingerprints": self.fingerprints}
+        own = {"fingerprints": self.fingerprints, "counts": self.counts}
+        return {key: np.ascontiguousarray(value) for key, value in (arrays | own).items()}
 
     @classmethod
     def load(cls, path: Path) -> Rules:
@@ -141,7 +162,9 @@ class Rules:
                 arrays = {key: stream.get_tensor(key) for key in stream.keys()}  # noqa: SIM118 - no mapping
             if about["version"] != FILE_VERSION:
                 raise GraphError(f"holds rules of version {about['version']}, not {FILE_VERSION}: mine anew", path=path)
-            return cls._of_arrays(arrays, about)
+            if about["digest"] != _digest(arrays):
+                raise GraphError("is damaged: its checksum does not fit; mine anew", path=path)
+            return cls._of_arrays(arrays, about)._checked()
         except OSError as error:
             raise GraphError(f"cannot be read: {error}", path=path) from None
         except (SafetensorError, KeyError, TypeError, ValueError) as error:
@@ -154,13 +177,38 @@ class Rules:
 
         made = PathRules(**part("paths")), ConstantRules(**part("constants")), Weights(**part("weights"))  # type: ignore[arg-type]
         keys: tuple[str, ...] = tuple(about["relations"])  # type: ignore[arg-type]
-        numbers = int(str(about["samples"])), int(str(about["seed"]))
-        return cls(*made, keys, arrays["fingerprints"].astype(np.uint64), *numbers)
+        samples, seed, is_complete = int(str(about["samples"])), int(str(about["seed"])), about["is_complete"] is True
+        sums, counts = arrays["fingerprints"].astype(np.uint64), arrays["counts"].astype(np.int64)
+        return cls(*made, keys, sums, counts, samples, seed, is_complete)
+
+    def _checked(self) -> Rules:
+        """The same, of which compiled loops may take every number for granted; entities are checked with a graph."""
+        count, paths, constants, weights = 2 * len(self.relation_keys), self.paths, self.constants, self.weights
+        size, others = len(paths.heads), len(constants.heads)
+        if (
+            paths.steps.shape != (size, 3)
+            or any(part.shape != (size,) for part in (paths.support, paths.pairs))
+            or any(part.shape != (others,) for part in vars(constants).values())
+            or weights.coefficients.shape != (count + 1, FEATURES)
+            or weights.calibration.shape != (count + 1, 2)
+            or any(2 * len(part) != count for part in (self.fingerprints, self.counts))
+        ):
+            raise ValueError("its parts do not fit together")
+        relations = (paths.heads, paths.steps[:, 0], constants.heads, constants.relations)
+        if any(len(part) and not 0 <= part.min() <= part.max() < count for part in relations) or (
+            size and not -1 <= paths.steps.min() <= paths.steps.max() < count
+        ):
+            raise ValueError("a relation lies outside of its vocabulary")
+        return self
+
+
+def _digest(arrays: dict[str, NDArray[np.generic]]) -> str:
+    """A checksum of arrays by name, shape and content."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape} ".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
 
 
 _INDICES: WeakKeyDictionary[KnowledgeGraph, tuple[Rules, RuleIndex]] = WeakKeyDictionary()
-
-
-def relation_keys(graph: KnowledgeGraph) -> tuple[str, ...]:
-    """The unique keys of a graph's relations."""
-    return tuple(graph.vocabulary.relations.keys.to_pylist())

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+from unseen.rules.evidence import new_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from unseen.graph import KnowledgeGraph
+    from unseen.rules.evidence import State
 
 Memory = TypeVar("Memory")
 
@@ -28,3 +35,14 @@ class Scratch(Generic[Memory]):
             memory = self._make()
         yield memory
         self._free.put(memory)
+
+
+_STATES: WeakKeyDictionary[KnowledgeGraph, Scratch[State]] = WeakKeyDictionary()
+
+
+def scratch_of(graph: KnowledgeGraph) -> Scratch[State]:
+    """States for firing rules on a graph, kept as long as it lives."""
+    found = _STATES.get(graph)
+    if found is None:
+        found = _STATES[graph] = Scratch(partial(new_state, graph.num_entities))
+    return found

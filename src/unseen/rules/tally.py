@@ -40,3 +40,12 @@ def grown(keys, weights, last):
             place = slot_of(more_keys, keys[slot])
             more_keys[place], more_weights[place], more_last[place] = keys[slot], weights[slot], last[slot]
     return more_keys, more_weights, more_last
+
+
+@compiled
+@no_type_check
+def doubled(values):
+    """The values in an array of twice the size."""
+    more = np.empty(2 * len(values), values.dtype)
+    more[: len(values)] = values
+    return more

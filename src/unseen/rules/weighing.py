@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.rules.evidence import FEATURES, IS_LINKED, LINK_FEATURES, new_state
+from unseen.rules.firing import BUDGETS
 from unseen.rules.leaving_out import hidden_examples
 from unseen.rules.proposing import row_starts, sampled_facts
 from unseen.rules.scratch import Scratch
@@ -32,6 +33,8 @@ CANDIDATES = 100
 MOST_FACTS, FACTS_OF_EACH, MOST_HIDDEN = 2000, 2, 5000
 CHUNK = 16
 """Facts that are hidden in one piece of work."""
+LEAST_CHUNKS = 16
+"""Pieces of work in any case, a second or two: weights that were fitted to fewer facts are sure of everything."""
 LEAST_FACTS = 5
 """A relation with fewer hidden facts takes the coefficients of all."""
 SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
@@ -82,7 +85,7 @@ def untrained(count: int) -> Weights:
     return Weights(coefficients, calibration)
 
 
-def fitted(this: Round, index: RuleIndex, budget: int, share: float) -> Weights:
+def fitted(this: Round, index: RuleIndex, share: float) -> Weights:
     """The weights that find hidden facts of a graph best."""
     adjacency, count = this.adjacency, this.adjacency.num_relations
     sources, relations, targets = _sampled(adjacency, this.seed)
@@ -93,11 +96,11 @@ def fitted(this: Round, index: RuleIndex, budget: int, share: float) -> Weights:
         facts = sources[part], relations[part], targets[part]
         with scratch.lent() as state:
             found: tuple[NDArray[np.float32], Floats, Places] = hidden_examples(
-                adjacency, index, *facts, budget, CANDIDATES, state
+                adjacency, index, *facts, BUDGETS, CANDIDATES, state
             )
         return found
 
-    pieces = list(this.each("weighing", examples_from, range(0, len(sources), CHUNK), share))
+    pieces = list(this.each("weighing", examples_from, range(0, len(sources), CHUNK), share, LEAST_CHUNKS))
     if not pieces:
         return untrained(count)
     rows, stands_for, lengths = (np.concatenate([piece[i] for piece in pieces]) for i in range(3))

@@ -12,6 +12,7 @@ import numpy as np
 
 from unseen.answers import Answers, Question
 from unseen.api import ask_all, check_memory, is_sparql, lookup_for, open_method, prefixes_of, prepare
+from unseen.cautions import Cautions
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, Project
@@ -39,6 +40,8 @@ MEASURING = 4
 """Relation steps that measuring costs, with all that comes before the first one."""
 PREPARING = 1
 """Relation steps that a graph costs which the method has not met: a network sorts its edges anew."""
+EXPLAINING = 1
+"""Relation steps as which the reasons for the answers to one question count, at a pace of their own."""
 EXACT_GUESS = 1e-8
 """Seconds for a unit of an exact answer before anything is measured."""
 
@@ -52,6 +55,8 @@ class Asked:
     explain: bool = False
     predicted_only: bool = False
     exact: bool = False
+    all_predictions: bool = False
+    """Also by relations that cannot be predicted."""
     sparql: bool = False
     """Whether it can only be SPARQL."""
 
@@ -93,10 +98,12 @@ class Predictor:
     def __init__(self, database: Database, model: str) -> None:
         self.database, self.name = database, model
         self.method: Method | None = None if model == "exact" else open_method(model)
+        self._cautions = Cautions(self.method, model)
         self._graph, self._version = database.graph, -1
         """What was asked last: `cost_of` must not wait for a new graph."""
         self._paces = {False: Pace(), True: Pace(EXACT_GUESS)}
         """By whether only exact answers are wanted."""
+        self._explaining = Pace()
         self._timed = 0.0
         """Seconds of all calls so far; a call inside of a call counts once."""
         if self.method is not None:
@@ -119,6 +126,8 @@ class Predictor:
         """What a question will take, by what others have taken."""
         steps = planned.steps + PREPARING * (self._version != self.database.version)
         seconds = units_of(self._graph, steps) * self._paces[self._is_exact(planned)].seconds
+        if planned.asked.explain and not self._is_exact(planned):
+            seconds += units_of(self._graph, EXPLAINING) * self._explaining.seconds
         return Cost(seconds, planned.steps * self._graph.num_entities)
 
     def measure(self) -> None:
@@ -157,7 +166,18 @@ class Predictor:
             }
             results |= dict(zip(chosen, self._answered(graph, list(chosen.values()), exact=exact), strict=True))
         self._graph, self._version = graph, version
-        return [results[place] for place in range(len(planned))]
+        return [
+            self._cautioned(graph, planned[place], prepared[place], results[place]) for place in range(len(planned))
+        ]
+
+    def _cautioned(
+        self, graph: KnowledgeGraph, planned: Planned, bound: _Bound | UnseenError, result: Answers | Exception
+    ) -> Answers | Exception:
+        """Answers with warnings about relations that cannot be predicted, unless all predictions are wanted."""
+        is_judged = not (planned.asked.all_predictions or self._is_exact(planned))
+        if not is_judged or not isinstance(bound, _Bound) or not isinstance(result, Answers):
+            return result
+        return self._cautions.applied(result, bound.question.query, graph)
 
     def _answered(self, graph: KnowledgeGraph, questions: list[_Bound], *, exact: bool) -> list[Answers | Exception]:
         """All in one call; if the method refuses one of them, each alone, so that the others are answered."""
@@ -173,19 +193,34 @@ class Predictor:
             return [answer for question in questions for answer in self._answered(graph, [question], exact=exact)]
 
     def _measured(self, graph: KnowledgeGraph, questions: list[_Bound], *, exact: bool) -> list[Answers]:
-        """The answers of one call, whose time is noted."""
+        """The answers of one call; the time that it takes, and that of its reasons, are noted apart."""
         method, name = (None, "exact") if exact else (self.method, self.name)
         steps = sum(one.steps for one in questions) + PREPARING * (graph is not self._graph)
-        began, before, pace = time.perf_counter(), self._timed, self._paces[exact]
+        explained = 0 if exact else EXPLAINING * sum(one.question.explain for one in questions)
+        began, before, pace, units = time.perf_counter(), self._timed, self._paces[exact], units_of(graph, steps)
         note = pace.note_unfinished
+
+        def seconds() -> float:
+            nonlocal began, before
+            taken = time.perf_counter() - began - (self._timed - before)
+            self._timed += taken
+            began, before = time.perf_counter(), self._timed
+            return taken
+
+        def answered() -> None:
+            nonlocal pace, units, note
+            pace.note(units, seconds())
+            pace, units = self._explaining, units_of(graph, explained)
+            note = pace.note_unfinished
+
         try:
-            answers = ask_all(graph, [one.question for one in questions], method, name)
+            answers = ask_all(graph, [one.question for one in questions], method, name, answered)
             note = pace.note
             return answers
         finally:
-            seconds = time.perf_counter() - began - (self._timed - before)
-            self._timed += seconds
-            note(units_of(graph, steps), seconds)
+            taken = seconds()
+            if units:
+                note(units, taken)
 
 
 def _parsed(asked: Asked, graph: KnowledgeGraph) -> tuple[Query, int | None, str]:

@@ -18,7 +18,7 @@ from unseen.server.parsing import Parsing
 from unseen.server.predicting import Asked, Planned, Predictor
 from unseen.server.problems import Problem
 from unseen.server.reader_pool import CAUSES, Readers
-from unseen.server.workers import Workers, log
+from unseen.server.workers import WorkerThreads, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,10 +54,10 @@ class Service:
         self.exact = ExactAnswers(self.readers)
         self._healing: asyncio.Task[None] | None = None
         self.parsing = Parsing(self.predictor.plan, self.limits).turns
-        self.texts = Workers("texts", threads=2, waiting=self.limits.waiting)
-        self.names = Workers("names", threads=2, waiting=self.limits.waiting)
-        self.numbers = Workers("numbers", threads=1, waiting=self.limits.waiting)
-        self.writer = Workers("write", threads=1, waiting=self.limits.waiting)
+        self.texts = WorkerThreads("texts", threads=2, waiting=self.limits.waiting)
+        self.names = WorkerThreads("names", threads=2, waiting=self.limits.waiting)
+        self.numbers = WorkerThreads("numbers", threads=1, waiting=self.limits.waiting)
+        self.writer = WorkerThreads("write", threads=1, waiting=self.limits.waiting)
 
     def start(self) -> None:
         """Begin to answer."""

@@ -115,7 +115,7 @@ async def _with_predictions(service: Service, request: Request, text: str, count
 async def _asked(service: Service, request: Request, question: str, count: int | None) -> tuple[str, Answers]:
     """The answers to a SPARQL question, and what it calls them."""
     caller = service.caller_of(request)
-    planned = await service.plan(Asked(question, count, sparql=True), caller)
+    planned = await service.plan(Asked(question, count, all_predictions=True, sparql=True), caller)
     check_variable(planned.variable)
     return planned.variable, await service.answer(planned, caller)
 

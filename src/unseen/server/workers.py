@@ -24,7 +24,7 @@ THREADS = "unseen-"
 log = logging.getLogger("unseen.server")
 
 
-class Workers:
+class WorkerThreads:
     """A pool of threads with a bounded queue."""
 
     def __init__(self, name: str, *, threads: int | None = None, waiting: int = 256) -> None:

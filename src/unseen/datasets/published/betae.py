@@ -9,7 +9,7 @@ import numpy as np
 from unseen.datasets.dataset import SPLITS, Dataset
 from unseen.datasets.published.graphs import all_edges, parsed_triples, read_stats, written_triples
 from unseen.datasets.published.name_files import edges_by_name, known_edges, num_named, paired_vocabulary
-from unseen.datasets.published.queries import Limits, has_queries, read_tables
+from unseen.datasets.published.queries import QueryLimits, has_queries, read_tables
 from unseen.datasets.published.structures import Numbering
 from unseen.datasets.published.writing import answer_file, id_file, name_file, query_file
 from unseen.datasets.split import InductiveSplit
@@ -42,7 +42,7 @@ def read_betae(archive: Archive, name: str, graph_files: Sequence[Path]) -> Data
     return dataset.with_queries(tables, {}, **({"notes": notes} if notes else {}))
 
 
-def read_transductive(archive: Archive, graph_files: Sequence[Path]) -> tuple[InductiveSplit, Limits, list[str]]:
+def read_transductive(archive: Archive, graph_files: Sequence[Path]) -> tuple[InductiveSplit, QueryLimits, list[str]]:
     """Three growing graphs over one set of entities; numbers of ids; and what there is to say about them."""
     limits = _limits(archive)
     vocabulary = paired_vocabulary(archive, limits.num_entities, limits.numbering.count)
@@ -74,17 +74,17 @@ def transductive_parts(dataset: Dataset) -> list[Edges]:
     return [split.train_graph, split.valid_predict, split.test_predict]
 
 
-def _limits(archive: Archive) -> Limits:
+def _limits(archive: Archive) -> QueryLimits:
     """Numbers of entities and directed relations, from `stats.txt` or the files of names."""
     stats = read_stats(archive)
     entities = stats.get("numentity") or num_named(archive, "entity")
     directed = stats.get("numrelations") or num_named(archive, "relation")
     if not entities or not directed or directed % 2:
         raise DatasetError("neither stats.txt nor files of names say how many ids there are", path=archive.where)
-    return Limits(entities, Numbering(directed, in_blocks=False))
+    return QueryLimits(entities, Numbering(directed, in_blocks=False))
 
 
-def _edges(archive: Archive, file: str, vocabulary: Vocabulary, limits: Limits, notes: list[str]) -> Edges:
+def _edges(archive: Archive, file: str, vocabulary: Vocabulary, limits: QueryLimits, notes: list[str]) -> Edges:
     """The edges of one file, which has numbers in both directions, or names in one."""
     content = archive.read(file) if file in archive else b""
     first = content[: content.find(b"\n")].split() if content else []

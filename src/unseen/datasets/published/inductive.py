@@ -9,7 +9,7 @@ import numpy as np
 from unseen.datasets.dataset import SPLITS, Dataset
 from unseen.datasets.published.graphs import forward_edges, read_stats, read_triples, written_triples
 from unseen.datasets.published.name_files import original_vocabulary
-from unseen.datasets.published.queries import Limits, read_tables
+from unseen.datasets.published.queries import QueryLimits, read_tables
 from unseen.datasets.published.structures import Numbering
 from unseen.datasets.published.writing import (
     answer_file,
@@ -58,7 +58,7 @@ def read_inductive(archive: Archive, name: str, named: KnowledgeGraph | None) ->
     return dataset.with_queries(tables, found["train"][1], **({"notes": notes} if notes else {}))
 
 
-def _limits(archive: Archive, triples: list[Triples]) -> Limits:
+def _limits(archive: Archive, triples: list[Triples]) -> QueryLimits:
     """Numbers of entities and directed relations: what `stats.txt` says, else what the ids ask for."""
     stats = read_stats(archive)
     largest = np.array([rows.max(axis=0) for rows in triples if len(rows)] or [[-1, -1, -1]]).max(axis=0)
@@ -66,7 +66,7 @@ def _limits(archive: Archive, triples: list[Triples]) -> Limits:
     directed = stats.get("numrelations", 2 * (int(largest[1]) // 2 + 1))
     if directed % 2 or directed == 0:
         raise DatasetError(f"has {directed} directed relations, not an even number", path=archive.where)
-    return Limits(entities, Numbering(directed, in_blocks=True))
+    return QueryLimits(entities, Numbering(directed, in_blocks=True))
 
 
 def _check_stats(archive: Archive, split: InductiveSplit) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from unseen.datasets.answering import answer_table, easy_and_hard_answers
 from unseen.datasets.dataset import SPLITS, Dataset, is_true_only
 from unseen.datasets.published.inductive import GRAPH_FILES
-from unseen.datasets.published.queries import Limits, Listed, published_to_slots
+from unseen.datasets.published.queries import Listed, QueryLimits, published_to_slots
 from unseen.datasets.published.structures import Numbering, structure_of_shape
 from unseen.datasets.published.writing import published_slots
 from unseen.datasets.query_table import QueryTable, Ragged
@@ -53,7 +53,7 @@ def read_npz(
         **({"notes": notes} if notes else {}),
     }
     dataset = Dataset(name, InductiveSplit(Vocabulary.numbered(*counts), *graphs), manifest=about)
-    limits = Limits(counts[0], Numbering(2 * counts[1], in_blocks=True))
+    limits = QueryLimits(counts[0], Numbering(2 * counts[1], in_blocks=True))
     slots = {split: _queries(archives.get(split), limits, path) for split in SPLITS}
     return answered(dataset, slots, progress)
 
@@ -120,7 +120,7 @@ def _answered_table(dataset: Dataset, split: str, name: str, slots: NDArray[np.i
     return QueryTable(shape, slots, easy, hard)
 
 
-def _queries(archive: Archive | None, limits: Limits, path: Path) -> dict[str, NDArray[np.int32]]:
+def _queries(archive: Archive | None, limits: QueryLimits, path: Path) -> dict[str, NDArray[np.int32]]:
     """The slots of every table of one split, in our numbering."""
     tables = {}
     for file in archive or ():

@@ -41,7 +41,7 @@ NAMES = {
 }
 
 
-class Limits(NamedTuple):
+class QueryLimits(NamedTuple):
     """How many entities there are, and how relations are numbered."""
 
     num_entities: int
@@ -63,7 +63,7 @@ def has_queries(archive: Archive) -> bool:
 
 
 def read_tables(
-    archive: Archive, split: str, limits: Limits, dataset: Dataset, notes: list[str]
+    archive: Archive, split: str, limits: QueryLimits, dataset: Dataset, notes: list[str]
 ) -> tuple[dict[str, QueryTable], dict[str, dict[str, Ragged]]]:
     """The tables of one split by shape, none if it has no file of queries; and for "train" the answer lists.
 
@@ -185,7 +185,7 @@ def _shape(structure: Any, pickled: Pickled) -> Shape:
         raise DatasetError(f"has a key that is no structure of queries: {error}", path=pickled.path) from None
 
 
-def published_to_slots(queries: Listed, limits: Limits, path: Path) -> NDArray[np.int32]:
+def published_to_slots(queries: Listed, limits: QueryLimits, path: Path) -> NDArray[np.int32]:
     """The ids of queries in our numbering; one that is out of range is refused."""
     slots = queries.ids.copy()
     for column, kind in enumerate(queries.shape.slots):
@@ -201,7 +201,7 @@ def published_to_slots(queries: Listed, limits: Limits, path: Path) -> NDArray[n
 
 
 def _answers(
-    archive: Archive, kind: str, split: str, listed: list[Listed], limits: Limits, may_lack: MayLack
+    archive: Archive, kind: str, split: str, listed: list[Listed], limits: QueryLimits, may_lack: MayLack
 ) -> list[Ragged] | None:
     """The answers of the queries of each structure, row by row; None without a file of them."""
     file = _name(archive, kind, split)
@@ -258,7 +258,7 @@ def id_rows(pickled: Pickled, words: Words, num_entities: int, queries: Listed) 
         raise DatasetError(problem, path=pickled.path) from None
 
 
-def _lists(archive: Archive, side: str, listed: list[Listed], limits: Limits) -> dict[str, Ragged]:
+def _lists(archive: Archive, side: str, listed: list[Listed], limits: QueryLimits) -> dict[str, Ragged]:
     """The answers of the training queries on a larger graph.
 
     They are lists, in the order in which a reader's Python runs through the set of queries: since 3.8 that order

@@ -12,7 +12,7 @@ import numpy as np
 from unseen.datasets.dataset import SPLITS, Dataset
 from unseen.datasets.pickles.pickle_writer import dictionary, encoded, id_sets, list_of, pickle_file
 from unseen.datasets.published.betae import graph_and_name_files, read_transductive
-from unseen.datasets.published.queries import Limits, Listed, joined_answers, published_to_slots
+from unseen.datasets.published.queries import Listed, QueryLimits, joined_answers, published_to_slots
 from unseen.datasets.published.structures import Numbering, slots_in_place
 from unseen.datasets.published.writing import published_slots
 from unseen.datasets.query_table import QueryTable, Ragged
@@ -62,7 +62,9 @@ def read_query2box(archive: Archive, name: str, graph_files: Sequence[Path]) -> 
     return dataset.with_queries(tables, {}, **({"notes": notes} if notes else {}))
 
 
-def _table(archive: Archive, side: str, kind: str, limits: Limits, dataset: Dataset, notes: list[str]) -> QueryTable:
+def _table(
+    archive: Archive, side: str, kind: str, limits: QueryLimits, dataset: Dataset, notes: list[str]
+) -> QueryTable:
     """The queries of one type; what the graph does not confirm is noted."""
     listed = _listed(archive, side, kind)
     slots = published_to_slots(listed, limits, archive.path(f"{side}_triples_{kind}.pkl"))
@@ -120,7 +122,7 @@ def _listed(archive: Archive, side: str, kind: str) -> Listed:
     return Listed(form, SHAPES[shape], ids, in_set=False)
 
 
-def _answers(archive: Archive, file: str, listed: Listed, limits: Limits) -> Ragged | None:
+def _answers(archive: Archive, file: str, listed: Listed, limits: QueryLimits) -> Ragged | None:
     if file not in archive:
         return None
     pickled = archive.pickled(file)

@@ -22,7 +22,7 @@ import numpy as np
 
 from unseen.datasets.dataset import SPLITS, Dataset
 from unseen.datasets.published.betae import read_transductive
-from unseen.datasets.published.queries import Limits, Listed, published_to_slots
+from unseen.datasets.published.queries import Listed, QueryLimits, published_to_slots
 from unseen.datasets.query_table import QueryTable, Ragged
 from unseen.errors import DatasetError
 from unseen.graph.arrow_arrays import text_array
@@ -104,7 +104,7 @@ def _labelled(archive: Archive, names: Names) -> Names:
     return Names(names.kind, names.keys, text_array(labels), names.prefixes)
 
 
-def _read(archive: Archive, file: str, limits: Limits, side: str) -> dict[str, QueryTable]:
+def _read(archive: Archive, file: str, limits: QueryLimits, side: str) -> dict[str, QueryTable]:
     """The queries of one file by shape."""
     path, entries = archive.path(file), _json(archive, file).get("data")
     if not isinstance(entries, list):
@@ -156,7 +156,7 @@ def _add(queries: dict[tuple[int, ...], Answers], ids: tuple[int, ...], answers:
         raise DatasetError(f"the query with the ids {list(ids)} stands there twice with different answers", path=path)
 
 
-def _table(kind: str, queries: dict[tuple[int, ...], Answers], limits: Limits, path: Path) -> QueryTable:
+def _table(kind: str, queries: dict[tuple[int, ...], Answers], limits: QueryLimits, path: Path) -> QueryTable:
     shape, form = FORMS[kind]
     ids = np.array(list(queries), np.int64).reshape(-1, len(shape.slots))
     slots = published_to_slots(Listed(form, shape, ids, in_set=False), limits, path)

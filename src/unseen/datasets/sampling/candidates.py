@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.datasets.query_table import QueryTable
-    from unseen.datasets.sampling.selection_rules import Rules, SplitGraphs
+    from unseen.datasets.sampling.selection_rules import SelectionRules, SplitGraphs
 
     Ids = NDArray[np.int32]
 
@@ -32,7 +32,7 @@ class CandidateStream:
     rules. With `missing`, candidates are grounded over so many missing links.
     """
 
-    def __init__(self, graphs: SplitGraphs, rules: Rules, key: int, missing: int = -1) -> None:
+    def __init__(self, graphs: SplitGraphs, rules: SelectionRules, key: int, missing: int = -1) -> None:
         index = index_of(graphs.complete, graphs.observed)
         self._rules, self._key, self._missing = rules, key, missing
         self._grounder = Grounder(index, rules.shape, rules.compatible)

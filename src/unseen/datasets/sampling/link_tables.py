@@ -14,7 +14,7 @@ from unseen.logic.shapes import SHAPES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unseen.datasets.sampling.selection_rules import Rules, SplitGraphs
+    from unseen.datasets.sampling.selection_rules import SelectionRules, SplitGraphs
     from unseen.logic.shapes import Shape
 
     Rows = NDArray[np.int64]
@@ -25,7 +25,7 @@ def is_one_link(shape: Shape) -> bool:
     return shape.skeleton == SHAPES["1p"].skeleton
 
 
-def all_links(graphs: SplitGraphs, rules: Rules) -> QueryTable:
+def all_links(graphs: SplitGraphs, rules: SelectionRules) -> QueryTable:
     """Every (entity, directed relation) with not too many answers, and in validation and test one to predict."""
     index = index_of(graphs.complete, graphs.observed)
     chosen = _chosen_groups(index, rules)
@@ -35,7 +35,7 @@ def all_links(graphs: SplitGraphs, rules: Rules) -> QueryTable:
     return QueryTable(rules.shape, slots, easy, hard)
 
 
-def _chosen_groups(index: EdgeIndex, rules: Rules) -> Rows:
+def _chosen_groups(index: EdgeIndex, rules: SelectionRules) -> Rows:
     total, hard = np.diff(index.group_start), index.group_start[1:] - index.group_missing
     few = (hard if rules.compatible and not rules.training else total) <= MAX_ANSWERS
     return np.flatnonzero(few if rules.training else few & (hard > 0))

@@ -17,7 +17,7 @@ from unseen.datasets.query_table import QueryTable
 from unseen.datasets.sampling.candidates import CandidateStream
 from unseen.datasets.sampling.grounding import stream_key
 from unseen.datasets.sampling.link_tables import all_links, is_one_link
-from unseen.datasets.sampling.selection_rules import Rules, SplitGraphs
+from unseen.datasets.sampling.selection_rules import SelectionRules, SplitGraphs
 from unseen.logic.shapes import template_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def sample_queries(
     `progress(done, total)` is told after every batch.
     """
     chosen = options or SampleOptions()
-    rules = Rules(shape, graphs.is_training, chosen.compatible)
+    rules = SelectionRules(shape, graphs.is_training, chosen.compatible)
     if is_one_link(shape):
         return _listed(all_links(graphs, rules), count, stream_of(graphs, shape, chosen))
     if count is None:

@@ -39,7 +39,7 @@ class SplitGraphs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rules:
+class SelectionRules:
     """The rules for one shape in one split."""
 
     shape: Shape

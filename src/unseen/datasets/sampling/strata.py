@@ -15,7 +15,7 @@ import numpy as np
 from unseen.datasets.program import positive_links
 from unseen.datasets.sampling.candidates import CandidateStream
 from unseen.datasets.sampling.sample import Sample, SampleOptions, collect, joined_tables, stream_of
-from unseen.datasets.sampling.selection_rules import Rules, SplitGraphs
+from unseen.datasets.sampling.selection_rules import SelectionRules, SplitGraphs
 from unseen.datasets.table_hardness import table_hardness
 from unseen.graph.vocabulary import undirected_relation
 
@@ -64,7 +64,7 @@ class _StrataRun:
 
     def fill(self, stratum: int, progress: Progress | None) -> bool:
         """Fill one stratum as far as it goes; say whether everything there is was seen."""
-        rules = Rules(self.shape, training=False, compatible=self.options.compatible)
+        rules = SelectionRules(self.shape, training=False, compatible=self.options.compatible)
         key = stream_of(self.graphs, self.shape, self.options, "stratum", stratum)
         stream = CandidateStream(self.graphs, rules, key, self._guidance(stratum))
         shares = _Shares(self.quota, largest_shares(self.graphs, self.shape))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unseen.logic.sparql.parse import Selection, parse_sparql
+    from unseen.logic.sparql.parse import SparqlSelection, parse_sparql
     from unseen.logic.sparql.writer import to_sparql
 
-__all__ = ["Selection", "parse_sparql", "to_sparql"]
+__all__ = ["SparqlSelection", "parse_sparql", "to_sparql"]
 
-_HOMES = dict.fromkeys(("Selection", "parse_sparql"), "unseen.logic.sparql.parse")
+_HOMES = dict.fromkeys(("SparqlSelection", "parse_sparql"), "unseen.logic.sparql.parse")
 _HOMES["to_sparql"] = "unseen.logic.sparql.writer"
 
 

@@ -36,7 +36,7 @@ NAMESPACES = {**WELL_KNOWN, "": PLAIN_NAMESPACE}
 
 
 @dataclass(frozen=True)
-class Selection:
+class SparqlSelection:
     """What a SELECT asks for: a query with names, the name of its answer variable, and how many answers."""
 
     query: Query
@@ -44,17 +44,17 @@ class Selection:
     limit: int | None = None
 
 
-def parse_sparql(text: str, prefixes: Mapping[str, str] | None = None) -> Selection:
+def parse_sparql(text: str, prefixes: Mapping[str, str] | None = None) -> SparqlSelection:
     """The query of a SPARQL SELECT; `prefixes` are those of the graph. The same text is parsed only once."""
     return _parse(text, tuple(sorted((prefixes or {}).items())))
 
 
 @lru_cache(maxsize=256)
-def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> Selection:
+def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlSelection:
     plain = plain_text(text)
     tokens = checked_tokens(plain)
     select = read_select(_parse_tree(plain, tokens), plain, tokens, NAMESPACES | dict(prefixes))
-    return Selection(query_of(select.group, select.answer, plain), select.answer.name, select.limit)
+    return SparqlSelection(query_of(select.group, select.answer, plain), select.answer.name, select.limit)
 
 
 def _parse_tree(text: str, tokens: list[Token]) -> Any:

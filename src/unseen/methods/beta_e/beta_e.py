@@ -30,7 +30,7 @@ from unseen.logic.execute import Execution
 from unseen.logic.shapes import Shape, slot_values, template_of
 from unseen.methods.beta_e.beta_shape import BetaObjective, BetaShape
 from unseen.methods.beta_e.distance_execution import BetaExecution
-from unseen.methods.beta_e.embedding import Group, Networks, branches_of, embed
+from unseen.methods.beta_e.embedding import FormGroup, Networks, branches_of, embed
 from unseen.methods.beta_e.entity_table import BetaScores, EntityTable
 from unseen.methods.beta_e.named_vectors import named_vectors
 from unseen.methods.beta_e.training_questions import AnsweredQueries, QuestionBatch, TrainingQuestions
@@ -146,7 +146,7 @@ class BetaE(Trainable):
         slots = {form: self._slots(table, form, [queries[row] for row in some]) for form, some in rows.items()}
         networks = Networks(self.projection, self.intersection, table.parameters, self.relations)
         keys = [(place, form) for form in rows for place in range(len(branches_of(form)))]
-        found = embed([Group(branches_of(form)[place], slots[form]) for place, form in keys], networks)
+        found = embed([FormGroup(branches_of(form)[place], slots[form]) for place, form in keys], networks)
         levels: dict[int, list[tuple[list[int], Tensor]]] = {}
         for (place, form), parameters in zip(keys, found, strict=True):
             levels.setdefault(place, []).append((rows[form], parameters))

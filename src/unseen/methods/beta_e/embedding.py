@@ -28,7 +28,7 @@ Node = tuple[int, Query]
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class FormGroup:
     """Queries of one form: a skeleton of slot numbers, and what stands in the slots of each query."""
 
     skeleton: Query
@@ -54,7 +54,7 @@ def branches_of(template: str) -> tuple[Query, ...]:
     return tuple(_without_unions(part) for part in parts)
 
 
-def embed(groups: Sequence[Group], networks: Networks) -> list[Float[Tensor, "row numbers"]]:
+def embed(groups: Sequence[FormGroup], networks: Networks) -> list[Float[Tensor, "row numbers"]]:
     """The parameters of every query of every group."""
     values: dict[Node, Tensor] = {}
     nodes = [(number, node) for number, group in enumerate(groups) for node in walk(group.skeleton)]
@@ -66,7 +66,7 @@ def embed(groups: Sequence[Group], networks: Networks) -> list[Float[Tensor, "ro
 
 
 def _embed_level(
-    level: Sequence[Node], groups: Sequence[Group], networks: Networks, values: dict[Node, Tensor]
+    level: Sequence[Node], groups: Sequence[FormGroup], networks: Networks, values: dict[Node, Tensor]
 ) -> None:
     """All nodes of one depth, whose children are there; nodes of one kind together."""
     kinds: dict[tuple[type[Query], int], list[Node]] = {}
@@ -78,12 +78,12 @@ def _embed_level(
         values.update(zip(same, torch.split(found, lengths), strict=True))
 
 
-def _anchors(same: Sequence[Node], groups: Sequence[Group], networks: Networks, _: Mapping[Node, Tensor]) -> Tensor:
+def _anchors(same: Sequence[Node], groups: Sequence[FormGroup], networks: Networks, _: Mapping[Node, Tensor]) -> Tensor:
     return networks.entities.index_select(0, _column(same, groups, lambda node: node.entity))  # type: ignore[attr-defined]
 
 
 def _projections(
-    same: Sequence[Node], groups: Sequence[Group], networks: Networks, values: Mapping[Node, Tensor]
+    same: Sequence[Node], groups: Sequence[FormGroup], networks: Networks, values: Mapping[Node, Tensor]
 ) -> Tensor:
     relations = networks.relations.index_select(0, _column(same, groups, lambda node: node.relation))  # type: ignore[attr-defined]
     reached: Tensor = networks.projection(_children(same, 0, values), relations)
@@ -91,21 +91,23 @@ def _projections(
 
 
 def _conjunctions(
-    same: Sequence[Node], _groups: Sequence[Group], networks: Networks, values: Mapping[Node, Tensor]
+    same: Sequence[Node], _groups: Sequence[FormGroup], networks: Networks, values: Mapping[Node, Tensor]
 ) -> Tensor:
     parts = [_children(same, part, values) for part in range(len(same[0][1].children))]
     common: Tensor = networks.intersection(torch.stack(parts))
     return common
 
 
-def _negations(same: Sequence[Node], _groups: Sequence[Group], _n: Networks, values: Mapping[Node, Tensor]) -> Tensor:
+def _negations(
+    same: Sequence[Node], _groups: Sequence[FormGroup], _n: Networks, values: Mapping[Node, Tensor]
+) -> Tensor:
     return negated(_children(same, 0, values))
 
 
 _KINDS = {Anchor: _anchors, Project: _projections, And: _conjunctions, Not: _negations}
 
 
-def _column(same: Sequence[Node], groups: Sequence[Group], slot_of: Callable[[Query], int]) -> Int[Tensor, " row"]:
+def _column(same: Sequence[Node], groups: Sequence[FormGroup], slot_of: Callable[[Query], int]) -> Int[Tensor, " row"]:
     """What stands in one slot of each of some nodes, one group after the other."""
     return torch.cat([groups[number].slots[:, slot_of(node)] for number, node in same])
 

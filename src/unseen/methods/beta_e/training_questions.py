@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unseen.logic.shapes import Shape
-from unseen.methods.beta_e.embedding import Group, branches_of
+from unseen.methods.beta_e.embedding import FormGroup, branches_of
 from unseen.methods.fuzzy_gnn.edge_following import upload
 from unseen.methods.model_relations import ModelRelations
 
@@ -44,7 +44,7 @@ class QuestionBatch:
     questions: TrainingQuestions
     batch_size: int
     """Of the whole step, over all processes."""
-    groups: list[Group]
+    groups: list[FormGroup]
     branches: list[int]
     """How many groups in a row are the branches of the same queries."""
     places: Int[Tensor, " row"]
@@ -111,7 +111,7 @@ class TrainingQuestions:
         places, own, positives, weighed, *uploaded = upload(columns, self.shifted.device)
         slots = [one.view(part.shape) for one, part in zip(uploaded, flat, strict=True)]
         forms = [branches_of(self.templates[kind]) for kind in met]
-        groups = [Group(branch, part) for form, part in zip(forms, slots, strict=True) for branch in form]
+        groups = [FormGroup(branch, part) for form, part in zip(forms, slots, strict=True) for branch in form]
         on_device = (places, own, positives, weighed.view(torch.float64).float())
         return QuestionBatch(self, len(rows), groups, [len(form) for form in forms], *on_device)
 

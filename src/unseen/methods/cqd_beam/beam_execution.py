@@ -14,8 +14,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from unseen.logic.algebra import Anchor, And, Or, Project, Query, walk
-from unseen.logic.execute import Execution, projection_levels
+from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, walk
+from unseen.logic.execute import Choose, Execution, LikelyWitness, projection_levels
+from unseen.logic.link import Link
 from unseen.methods.cqd_beam.beams import Beams, RunningTop
 from unseen.methods.cqd_beam.graph_links import GraphLinks
 from unseen.methods.cqd_beam.options import BeamOptions
@@ -87,21 +88,24 @@ class BeamExecution(Execution):
             top.entities = torch.nn.functional.pad(top.entities, (0, missing))
         return top
 
-    def _bind(self, query: Query, entity: int, bindings: dict[str, tuple[int, float]]) -> None:
+    def _bind(self, query: Query, entity: int, witness: LikelyWitness, choose: Choose) -> None:
         match query:
-            case Project():
+            case Project(relation=int(relation)):
                 source, value = self._best_head(query, entity)
                 if query.variable is not None:
-                    bindings.setdefault(query.variable, (source, value))
-                self._bind(query.source, source, bindings)
+                    witness.bindings.setdefault(query.variable, (source, value))
+                self._bind(query.source, source, witness, choose)
+                witness.links.append(Link(source, relation, entity))
             case And():
                 for part in query.parts:
-                    self._bind(part, entity, bindings)
+                    self._bind(part, entity, witness, choose)
             case Or():
                 if query not in self._witnesses:
                     self._witnesses[query] = self.stage(query.parts)
                 values = self._witnesses[query].values(entity, entity + 1)
-                self._bind(query.parts[int(values.argmax())], entity, bindings)
+                self._bind(query.parts[int(values.argmax())], entity, witness, choose)
+            case Not():
+                witness.excluded.append((query.part, entity))
 
     @torch.no_grad()
     def _best_head(self, query: Project, entity: int) -> tuple[int, float]:
@@ -129,9 +133,9 @@ class MixedExecution(Execution):
         """The fuzzy set of a query, by its own options; of a sub-query, by those of the first query that has it."""
         return self._execution_of(query).memberships(query)
 
-    def best_bindings(self, query: Query, entity: int) -> dict[str, tuple[int, float]]:
-        """For every inner variable above negation: its value on the best way to `entity`, and its membership."""
-        return self._execution_of(query).best_bindings(query, entity)
+    def likely_witness(self, query: Query, entity: int, choose: Choose | None = None) -> LikelyWitness:
+        """The best way to `entity` by the options of the query's own type."""
+        return self._execution_of(query).likely_witness(query, entity, choose)
 
     def _execution_of(self, query: Query) -> BeamExecution:
         if query not in self._of:

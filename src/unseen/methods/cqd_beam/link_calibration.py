@@ -69,7 +69,7 @@ class LinkCalibration:
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class LinkExamples:
     """Logits of links, whether they are true, for how many links each stands, and the directed relation."""
 
     logits: Floats
@@ -92,12 +92,12 @@ def fit_link_calibration(
             _examples(links, heads[rows], relations[rows], true_tails[rows], random)
             for rows in (slice(first, first + ROWS) for first in range(0, len(heads), ROWS))
         ]
-    return _fitted(graph, Examples(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True))))
+    return _fitted(graph, LinkExamples(*(np.concatenate(column) for column in zip(*map(_columns, parts), strict=True))))
 
 
 def _examples(
     links: GraphLinks, heads: Ids, relations: Ids, true_tails: Sequence[Ids], random: np.random.Generator
-) -> Examples:
+) -> LinkExamples:
     """All true tails of some rows, their best others, and random others that stand for the rest."""
     starts, steps = (torch.from_numpy(np.asarray(ids, np.int64)).to(links.device) for ids in (heads, relations))
     towards = links.scores.towards(starts, steps)
@@ -161,14 +161,14 @@ def _without_true(entities: Ids, logits: Floats, weights: Floats, true_tails: Se
 
 def _with_true(
     others: tuple[Floats, Floats], true_logits: Floats, relations: NDArray[np.int64], true_tails: Sequence[Ids]
-) -> Examples:
+) -> LinkExamples:
     """True and other tails as one list; those of weight 0 are left out."""
     logits, weights = others
     kept = weights > 0
     owners = np.repeat(relations, [len(tails) for tails in true_tails])
     rows = np.broadcast_to(relations[:, None], weights.shape)[kept]
     is_true = np.concatenate([np.ones(len(true_logits)), np.zeros(len(rows))])
-    return Examples(
+    return LinkExamples(
         np.concatenate([true_logits, logits[kept]]),
         is_true,
         np.concatenate([np.ones(len(true_logits)), weights[kept]]),
@@ -176,7 +176,7 @@ def _with_true(
     )
 
 
-def _fitted(graph: KnowledgeGraph, examples: Examples) -> LinkCalibration:
+def _fitted(graph: KnowledgeGraph, examples: LinkExamples) -> LinkCalibration:
     common = _newton(examples, np.zeros(len(examples.logits), np.int64), 1, np.array([[1.0, 0.0]]), 1e-3)[0]
     directed = 2 * graph.num_relations
     prior = np.broadcast_to(common, (directed, 2))
@@ -186,7 +186,7 @@ def _fitted(graph: KnowledgeGraph, examples: Examples) -> LinkCalibration:
     return LinkCalibration(_affine(common), relations)
 
 
-def _newton(examples: Examples, groups: NDArray[np.int64], count: int, prior: Floats, strength: float) -> Floats:
+def _newton(examples: LinkExamples, groups: NDArray[np.int64], count: int, prior: Floats, strength: float) -> Floats:
     """Factor and shift of every group by logistic regression with a Gaussian prior, all groups at once."""
     numbers = np.array(prior)
     for _ in range(30):
@@ -217,5 +217,5 @@ def _affine(pair: Iterable[float]) -> Affine:
     return factor, shift
 
 
-def _columns(examples: Examples) -> tuple[NDArray[Any], ...]:
+def _columns(examples: LinkExamples) -> tuple[NDArray[Any], ...]:
     return examples.logits, examples.is_true, examples.weights, examples.relations

@@ -25,7 +25,7 @@ DTYPES = {torch.float32, torch.float64, torch.bfloat16, torch.float16}
 
 
 @dataclass(frozen=True)
-class Tuning:
+class KernelTuning:
     """How a kernel is cut: columns of a program, its warps, and edges on their way at once."""
 
     columns: int
@@ -33,12 +33,12 @@ class Tuning:
     unroll: int
 
 
-FORWARD = Tuning(128, 1, 4)
-TRACKED_FORWARD = Tuning(256, 1, 4)
-BY_SOURCE = Tuning(256, 2, 8)
-BY_RELATION = Tuning(64, 1, 4)
-COMBINE = Tuning(128, 1, 8)
-NODES = Tuning(128, 4, 1)
+FORWARD = KernelTuning(128, 1, 4)
+TRACKED_FORWARD = KernelTuning(256, 1, 4)
+BY_SOURCE = KernelTuning(256, 2, 8)
+BY_RELATION = KernelTuning(64, 1, 4)
+COMBINE = KernelTuning(128, 1, 8)
+NODES = KernelTuning(128, 4, 1)
 """The fastest of those tried on an H200 in float32 (docs/explanation/kernels.md); float64 gets half the columns."""
 
 STATISTICS = ("SUM", "SQUARES", "MAXIMUM", "MINIMUM")
@@ -108,7 +108,7 @@ def _pulled(task: Task, view: View, rows: tuple[Tensor, Tensor], gradients: Resu
 
 
 def _launch(
-    kernel: Any, rows: int, tuning: Tuning, x: Tensor, operands: tuple[Any, ...], constants: dict[str, Any]
+    kernel: Any, rows: int, tuning: KernelTuning, x: Tensor, operands: tuple[Any, ...], constants: dict[str, Any]
 ) -> None:
     """Start a kernel with one program for each row and block of columns, rows first."""
     columns = min(tuning.columns * 4 // max(x.element_size(), 4), triton.next_power_of_2(_columns(x)))

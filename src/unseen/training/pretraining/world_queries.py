@@ -14,7 +14,7 @@ from unseen.datasets.sampling.candidates import CandidateStream
 from unseen.datasets.sampling.grounding import stream_key
 from unseen.datasets.sampling.link_tables import all_links, is_one_link
 from unseen.datasets.sampling.sample import joined_tables
-from unseen.datasets.sampling.selection_rules import Rules
+from unseen.datasets.sampling.selection_rules import SelectionRules
 from unseen.logic.shapes import template_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def drawn_tables(graphs: SplitGraphs, counts: Mapping[Shape, int], seed: int) ->
 
 
 def _drawn(graphs: SplitGraphs, shape: Shape, count: int, seed: int) -> QueryTable:
-    rules, key = Rules(shape, graphs.is_training), stream_key(seed, graphs.name, template_of(shape.skeleton))
+    rules, key = SelectionRules(shape, graphs.is_training), stream_key(seed, graphs.name, template_of(shape.skeleton))
     if is_one_link(shape):
         table = all_links(graphs, rules)
         rows = np.random.default_rng(key).permutation(len(table))[:count]

@@ -1,0 +1,122 @@
+"""Answers on a terminal: a table, and with reasons the lines that belong to each of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from unseen.answers import Answer, Answers
+
+WIDEST_NAME = 40
+"""Columns of the longest name of an entity that is not folded, where reasons are shown."""
+INDENT = 8
+"""Columns before a reason."""
+
+
+def show(answers: Answers, explain: bool) -> None:
+    """Print answers, and why they are answers."""
+    from unseen.cli.console import output_console
+
+    console = output_console()
+    for part in _explained(answers) if explain else _plain(answers):
+        console.print(part)
+    console.print(_summary(answers), style="dim", highlight=False)
+
+
+def _plain(answers: Answers) -> Iterator[RenderableType]:
+    if len(answers):
+        table = _table()
+        for cells in _cells(answers):
+            table.add_row(*cells)
+        yield table
+
+
+def _explained(answers: Answers) -> Iterator[RenderableType]:
+    """A row for each answer: a proof at its end, reasons for what is predicted in lines below it."""
+    from rich.cells import cell_len
+    from rich.padding import Padding
+
+    width = min(WIDEST_NAME, max([len("entity"), *(cell_len(answer.entity) for answer in answers)]))
+    for place, (answer, cells) in enumerate(zip(answers, _cells(answers), strict=True)):
+        table = _table(width, has_header=place == 0)
+        table.add_row(*cells, _escaped(_because(answer)))
+        yield table
+        for line in _reasons(answer):
+            yield Padding(_escaped(line), (0, 0, 0, INDENT), expand=False)
+
+
+def _table(width: int | None = None, *, has_header: bool = True) -> Table:
+    """An empty table; with a width for names, its columns are as wide as those of any other and `because` is last."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=has_header)
+    table.add_column("rank", justify="right", min_width=len("rank"))
+    table.add_column("entity", overflow="fold", width=width)
+    table.add_column("", min_width=0 if width is None else len("predicted"))
+    table.add_column("probability", min_width=len("probability"))
+    if width is not None:
+        table.add_column("because", overflow="fold")
+    return table
+
+
+def _cells(answers: Answers) -> Iterator[list[str]]:
+    """Rank, name, status and probability."""
+    for answer, probability in zip(answers, shown_probabilities(answers), strict=True):
+        status = "[green]known[/green]" if answer.known else "[yellow]predicted[/yellow]"
+        yield [str(answer.rank), _escaped(answer.entity), status, probability.rjust(len("probability"))]
+
+
+def _because(answer: Answer) -> str:
+    """The proof of what is known, or the likeliest values of the inner variables."""
+    if answer.edges:
+        return ", ".join(f"{relation}({head}, {tail})" for head, relation, tail in answer.edges)
+    return ", ".join(f"{variable} = {value}" for variable, value in answer.bindings.items())
+
+
+def _reasons(answer: Answer) -> Iterator[str]:
+    """The reasons below an answer; a link is named once, and not at all where it is the only one."""
+    shown = [reason for reason in answer.reasons if not answer.edges or reason.head is not None or not reason.body]
+    is_only_link = len({reason.head for reason in shown}) == 1
+    last = None
+    for reason in shown:
+        if is_only_link:
+            yield reason.text
+        else:
+            yield f"  {reason.text}" if reason.head is not None and reason.head == last else str(reason)
+        last = reason.head
+
+
+def _summary(answers: Answers) -> str:
+    shown = sum(answer.known for answer in answers)
+    graph = answers.graph
+    parts = [f"{answers.known:,} known" + (f" ({shown} shown)" if shown < answers.known else "")]
+    if len(answers) > shown:
+        parts.append(f"{len(answers) - shown} predicted shown")
+    counts = f"{graph.num_entities:,} entities, {graph.num_relations:,} relations, {graph.num_triples:,} triples"
+    return f"{', '.join(parts)}; method {answers.method}; {counts}"
+
+
+def shown_probabilities(answers: Iterable[Answer]) -> list[str]:
+    """Probabilities as a person reads them, their decimal points below each other; small ones keep two digits."""
+    texts = [_shown(answer.probability) for answer in answers]
+    points = [len(re.split(r"[.e]", text)[0]) for text in texts]
+    before = max(points, default=0)
+    shifted = [" " * (before - point) + text for point, text in zip(points, texts, strict=True)]
+    width = max(map(len, shifted), default=0)
+    return [text.ljust(width) for text in shifted]
+
+
+def _shown(probability: float) -> str:
+    return f"{probability:.3f}" if probability >= 0.0995 else f"{probability:#.2g}"
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

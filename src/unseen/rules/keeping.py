@@ -1,0 +1,91 @@
+"""Where the rules of a graph are kept between two programs: beside a database, or in the cache of the user.
+
+A database keeps them in its folder. Rules of files go to `rules/` in the cache folder, under the checksum of the graph.
+That folder is `UNSEEN_CACHE`, or `unseen` in the system's folder for caches; an empty `UNSEEN_CACHE` turns it off.
+Rules of a graph that came from neither are not kept. Files are replaced in one step: two programs at once do no harm.
+If a file is damaged, or cannot be read or written, rules are mined, and nobody hears of it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unseen.errors import UnseenError
+from unseen.rules.fingerprints import checksum_of
+from unseen.rules.origins import has_source, source_of
+from unseen.rules.rule_set import Rules
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
+
+SETTING = "UNSEEN_CACHE"
+FILE = "rules.safetensors"
+MOST_BYTES = 1 << 30
+"""Of all rules in the cache folder; those that were not used for longest make room."""
+
+
+def place_of(graph: KnowledgeGraph) -> Path | None:
+    """The file for the rules of a graph; None if they are not to be kept."""
+    if not has_source(graph):
+        return None
+    database, folder = source_of(graph), cache_folder()
+    if database is not None:
+        return database / FILE
+    return None if folder is None else folder / "rules" / f"{checksum_of(graph)}.safetensors"
+
+
+def cache_folder() -> Path | None:
+    """The folder of the user for what can be made anew; None if there is to be none."""
+    named = os.environ.get(SETTING)
+    if named is not None:
+        return Path(named) if named else None
+    with suppress(RuntimeError):  # nobody's home is known
+        return _system_cache() / "unseen"
+    return None
+
+
+def _system_cache() -> Path:
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME"
+    named = Path(os.environ.get(variable, ""))
+    return named if named.is_absolute() else Path.home() / ".cache"
+
+
+def kept_rules(place: Path | None) -> Rules | None:
+    """The rules of a file, whatever graph they are of; None if there are none, or none that can be used."""
+    if place is None:
+        return None
+    with suppress(UnseenError, OSError):
+        found = Rules.load(place)
+        with suppress(OSError):
+            os.utime(place)
+        return found
+    return None
+
+
+def keep(rules: Rules, place: Path | None) -> None:
+    """Write rules to their file, if that is possible."""
+    if place is None:
+        return
+    with suppress(UnseenError, OSError):
+        if place.name != FILE:
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        rules.save(place)
+        if place.name != FILE:
+            _make_room(place.parent)
+
+
+def _make_room(folder: Path) -> None:
+    """Remove what was not used for longest until all files together are small enough; also what a crash left behind."""
+    found = [(path.stat(), path) for path in folder.iterdir() if path.is_file()]
+    found.sort(key=lambda entry: -entry[0].st_mtime)
+    total = 0
+    for status, path in found:
+        total += status.st_size
+        if total > MOST_BYTES:
+            path.unlink(missing_ok=True)
