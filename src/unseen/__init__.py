@@ -1,7 +1,7 @@
 """unseen: logical questions over knowledge graphs that are incomplete and keep growing.
 
-`load` a graph, `ask` a question, `check` whether predictions hold, `connect` to a server; everything else lives in the
-rooms `graph`, `logic`, ...
+`load` a graph, `ask` a question, `check` whether predictions hold, `evaluate` a method, `connect` to a server.
+Everything else is in the subpackages `graph`, `logic`, ...
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _WORDS = typer.Argument(
     metavar="[HEAD RELATION TAIL]...", help="Triples by name, three words each.", show_default=False
 )
 _FILE = typer.Option("--file", help="Read triples from a TSV file too; - is standard input.", show_default=False)
-_SKIP_ERRORS = typer.Option("--skip-errors", help="Leave out lines that are no triples, and count them.")
+_SKIP_ERRORS = typer.Option("--skip-errors", help="Skip lines that are not triples, and count them.")
 _JSON = typer.Option("--json", help="Print JSON.")
 
 

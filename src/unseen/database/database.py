@@ -251,7 +251,7 @@ class Database:
         """A copy that can be opened like any other database."""
         target = Path(target)
         if target.exists():
-            raise DatabaseError("is there already; name a new folder", path=target)
+            raise DatabaseError("already exists; name a new folder", path=target)
         unfinished = target.with_name(f".{target.name}.part")
         try:
             unfinished.mkdir(parents=True)
