@@ -191,6 +191,7 @@ def test_before_the_model_is_measured_few_may_wait_and_none_is_refused_for_good(
         with pytest.raises(Problem) as caught:
             await batcher.submit(1000.0)
         assert caught.value.code == "busy"
+        assert int(caught.value.headers["Retry-After"]) <= 5, "a guess sends nobody away for long"
         measured.set()
         with pytest.raises(Problem) as caught:
             await first

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,25 @@ def test_workers_have_a_bounded_queue_and_a_time_limit() -> None:
         assert workers.inside == 0
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("to_the_end", [False, True])
+def test_an_action_that_ends_as_its_time_ends_is_no_error_of_the_server(to_the_end: bool) -> None:
+    async def run() -> int | BaseException:
+        workers, loop = WorkerThreads("test", threads=1), asyncio.get_running_loop()
+        taken: Future[int] = Future()
+        taken.set_running_or_notify_cancel()
+        future: asyncio.Future[int] = loop.create_future()
+        workers._take = lambda _action: (taken, future)  # type: ignore[method-assign, assignment]
+        waiting = asyncio.create_task((workers.run_to_the_end if to_the_end else workers.run)(lambda: 7, 0.01))
+        await asyncio.sleep(0)
+        loop.call_later(0.011, loop.call_soon, future.set_result, 7)  # one turn of the loop after the time is over
+        time.sleep(0.02)  # both are due when the loop looks again
+        (found,) = await asyncio.gather(waiting, return_exceptions=True)
+        return found
+
+    found = asyncio.run(run())
+    assert found == 7 or (isinstance(found, Problem) and found.code == "time_limit" and not to_the_end)
 
 
 def test_one_bad_question_of_a_batch_does_not_harm_the_others(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.training.small_world import TINY, small_dataset
 from unseen import api
 from unseen.cli.main import app
 from unseen.errors import ConfigError, RunFolderError, TooLarge, UnknownMethod, UnseenError
-from unseen.graph import KnowledgeGraph, Vocabulary
+from unseen.graph import KnowledgeGraph, Vocabulary, control_groups
 from unseen.methods.zero_shot import footprint
 from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
 from unseen.methods.zero_shot.zero_shot import ZeroShot, ZeroShotShape
@@ -142,8 +142,9 @@ class TestDefault:
     def test_a_container_may_have_less_memory_than_the_machine(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        limit, used = tmp_path / "limit", tmp_path / "used"
-        monkeypatch.setattr(footprint, "GROUPS", ((limit, used), (tmp_path / "no", tmp_path / "none")))
+        limit, used = tmp_path / "memory.max", tmp_path / "memory.current"
+        (tmp_path / "memory.stat").write_text("anon 900\n")
+        monkeypatch.setattr(control_groups, "MOUNT", tmp_path)
         everything = footprint.bytes_free()
         used.write_text("1000\n")
         limit.write_text("max\n")

@@ -6,7 +6,8 @@ question passes expensive ones. The quick and the long questions of a client cou
 
 **Admission.** A question is taken if it can be answered within the time limit, if no question that was taken before
 becomes late by it, and if its client takes no more room than there is left. Otherwise it is refused at once, and told
-when to come again; questions of one client that are refused together are told one after the other.
+when to come again; questions of one client that are refused together are told one after the other. As long as costs
+are guesses, all are told to come again soon.
 
 **Batches.** A batch takes the next questions while its estimate stays under some seconds and some memory.
 
@@ -33,6 +34,8 @@ MARGIN = 1.25
 """How much longer than estimated what comes before a question may take."""
 LONGEST_RETRY = 10
 """In time limits: the longest time that a refused client is sent away for."""
+UNMEASURED_RETRY = 5
+"""Seconds: the longest time that a refused client is sent away for while costs are guesses."""
 MOST_REMEMBERED = 1024
 """Clients, and refusals, that are kept in mind."""
 
@@ -86,6 +89,8 @@ class Backlog(Generic[Item]):
 
     def __init__(self, cost_of: Callable[[Item], Cost], bounds: Bounds) -> None:
         self.cost_of, self.bounds = cost_of, bounds
+        self.is_measured = True
+        """Whether costs follow from measurements; a guess may be far too long, so it sends nobody away for long."""
         self.waiting: list[Ticket[Item]] = []
         """In the order of their turns."""
         self._served = 0.0
@@ -156,6 +161,8 @@ class Backlog(Generic[Item]):
 
     def refusal(self, client: str, own: float, now: float, seconds: float) -> Problem:
         """Why a question is refused, and when to come again: after those of its client that were told so before."""
+        if not self.is_measured:
+            return busy(max(1, math.ceil(min(seconds, UNMEASURED_RETRY))))
         self._sent_away = [one for one in self._sent_away if one[0] > now][-MOST_REMEMBERED:]
         before = sum(cost for _, other, cost in self._sent_away if other == client)
         after = min(seconds + before, LONGEST_RETRY * self.bounds.seconds)

@@ -103,12 +103,13 @@ class Batcher(Generic[Item, Result]):
         """Of all batches that were answered to the end."""
         self._cost_of = cost_of
         self._backlog: Backlog[_Asked[Item, Result]] = Backlog(self._cost, bounds)
+        self._backlog.is_measured = False
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"{THREADS}batch")
         self._arrived = asyncio.Event()
         self._call: _Call[Item, Result] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._stopped = self._in_doubt = self._has_quick = self._is_measured = False
+        self._stopped = self._in_doubt = self._has_quick = False
         self._measured = -MEASURED_AGAIN
 
     def start(self) -> None:
@@ -170,7 +171,7 @@ class Batcher(Generic[Item, Result]):
     def _cost(self, asked: _Asked[Item, Result]) -> Cost:
         """The cost of a question; before anything is measured none is too much, and few may wait."""
         cost, half = self._cost_of(asked.item), self.bounds.seconds / 2
-        return cost if self._is_measured or cost.seconds <= half else cost._replace(seconds=half)
+        return cost if self._backlog.is_measured or cost.seconds <= half else cost._replace(seconds=half)
 
     def _busy(self, now: float) -> float:
         """Seconds until the model is free, by estimate."""
@@ -268,7 +269,7 @@ class Batcher(Generic[Item, Result]):
             pass
         except Exception as error:  # noqa: BLE001 - what is wrong with the model its questions will say
             log.error(json.dumps({"event": "error", "error": repr(error)[:500]}), exc_info=error)
-        self._call, self._in_doubt, self._measured, self._is_measured = None, False, time.monotonic(), True
+        self._call, self._in_doubt, self._measured, self._backlog.is_measured = None, False, time.monotonic(), True
 
     async def _run(self, batch: _Taken[Item, Result]) -> None:
         call = self._call = _Call(batch, _seconds(batch), time.monotonic())

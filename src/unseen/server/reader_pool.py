@@ -297,7 +297,9 @@ class Readers:
     def _watch(self, reader: ReaderProcess, job: Job, now: float) -> None:
         if now > job.deadline:
             self._end(reader, too_slow(self.limits.seconds), "time")
-        elif not reader.is_slow and now - job.began > TICK and reader.seconds_at_work(now) > self._slice:
+        elif reader.is_slow:
+            reader.let_others_first(SLICE_WHEN_OTHERS_WAIT)
+        elif now - job.began > TICK and reader.seconds_at_work(now) > self._slice:
             self._make_slow(reader, job)
 
     def _watch_spool(self) -> None:
@@ -317,7 +319,7 @@ class Readers:
             message = "other long queries are running; try again later, or ask for less"
             self._end(reader, Problem(503, "busy", message, headers=_soon(10)), "crowded")
             return
-        reader.slow_down()
+        reader.is_slow = True
         if job.gone is not None:
             job.watch = asyncio.create_task(self._end_when_gone(reader, job, job.gone))
         self._fill()

@@ -76,7 +76,7 @@ class ReaderProcess:
         (self._connection,) = self.child.connections
         self._connection.setblocking(False)
         self._buffer, self._unsent = FrameBuffer(), bytearray()
-        self._is_open = True
+        self._is_open, self._is_low = True, False
         self.loop.add_reader(self._connection, self._readable)
 
     @property
@@ -101,19 +101,20 @@ class ReaderProcess:
 
     def seconds_at_work(self, now: float) -> float:
         """How long it has been at its request: processor time, or a fifth of the time that has passed."""
-        job = self.job
-        if job is None:
-            return 0.0
+        return 0.0 if self.job is None else max(self._seconds_used(self.job), (now - self.job.began) / 5)
+
+    def _seconds_used(self, job: Job) -> float:
         used = processor_seconds(self.pid)
         if job.used_before is None:
             job.used_before = used
-        return max(used - job.used_before, (now - job.began) / 5)
+        return used - job.used_before
 
-    def slow_down(self) -> None:
-        """Let others go first."""
-        self.is_slow = True
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, self.pid, SLOW_NICENESS)
+    def let_others_first(self, seconds: float) -> None:
+        """Lower its priority if its request has used more processor time; if it only waits for a core, it keeps it."""
+        if self.job is not None and not self._is_low and self._seconds_used(self.job) > seconds:
+            self._is_low = True
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, self.pid, SLOW_NICENESS)
 
     def close(self) -> None:
         """End the process at once; `has_ended` says when it is gone."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 OTHER_FILES = 1024
 """Open files that are no connections, most of them the store's."""
+USUAL_COLLECTIONS = (700, 10, 10)
+"""Thresholds of the garbage collector in a server."""
 
 
 def serve(
@@ -62,12 +64,18 @@ def serve(
 
 @contextmanager
 def _start_forgotten_by_collector() -> Iterator[None]:
-    """What is in memory now stays: looking through it for garbage again and again would hold up requests."""
+    """What is in memory now stays: looking through it for garbage again and again would hold up requests.
+
+    What requests leave behind is collected as often as Python does by itself; a command may have asked for less.
+    """
+    threshold = gc.get_threshold()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*USUAL_COLLECTIONS)
     try:
         yield
     finally:
+        gc.set_threshold(*threshold)
         gc.unfreeze()
 
 

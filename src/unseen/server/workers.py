@@ -45,25 +45,19 @@ class WorkerThreads:
     async def run(self, action: Callable[[], Result], seconds: float) -> Result:
         """The result of an action, or an error if the queue is full or the time has passed."""
         taken, future = self._take(action)
-        try:
-            return await asyncio.wait_for(asyncio.shield(future), seconds)
-        except TimeoutError:
-            if future.done():
-                raise
-            if not taken.cancel():
-                self._abandon(future)
-            raise too_slow(seconds) from None
+        await asyncio.wait([future], timeout=seconds)
+        if future.done():
+            return future.result()
+        if not taken.cancel():
+            self._abandon(future)
+        raise too_slow(seconds)
 
     async def run_to_the_end(self, action: Callable[[], Result], patience: float) -> Result:
         """The result of an action that is never given up once begun, or an error if it does not begin in time."""
         taken, future = self._take(action)
-        try:
-            return await asyncio.wait_for(asyncio.shield(future), patience)
-        except TimeoutError:
-            if future.done():
-                raise
-            if taken.cancel():
-                raise busy() from None
+        await asyncio.wait([future], timeout=patience)
+        if not future.done() and taken.cancel():
+            raise busy()
         return await asyncio.shield(future)
 
     def stop(self) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from unseen.graph.control_groups import memory_groups
 
 MOST_MEGABYTES = 1024
 LEAST_MEGABYTES = 32
@@ -15,14 +16,9 @@ SLOW = 2
 
 
 def usable_megabytes() -> int:
-    """Memory of this machine, or of the control group that the process is in."""
-    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20]
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        try:
-            found.append(int(Path("/sys/fs/cgroup", name).read_text(encoding="ascii")) >> 20)
-        except (OSError, ValueError):  # another kind of system, or no limit
-            continue
-    return min(found)
+    """Memory of this machine, or of the smallest control group that the process is in."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([machine, *(group.limit for group in memory_groups())]) >> 20
 
 
 def default_megabytes() -> int:

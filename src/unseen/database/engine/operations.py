@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyoxigraph
 
+from unseen.database.engine.manifest import check_manifest
 from unseen.database.engine.quad_stream import QuadStream
 from unseen.database.reserved import ANYTHING, CHANGE, LOADED, NUMBER, OWN_GRAPHS, STATE, TOUCHED
 from unseen.database.write_numbers import only_number
@@ -179,6 +180,7 @@ def _opened(path: str) -> Any:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
+            check_manifest(path)
             return pyoxigraph.Store(path)
         except OSError as error:
             if "lock" not in str(error).lower() or time.monotonic() > deadline:

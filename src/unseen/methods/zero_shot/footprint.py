@@ -10,6 +10,7 @@ import torch
 
 from unseen.errors import TooLarge
 from unseen.graph import KnowledgeGraph
+from unseen.graph.control_groups import memory_groups
 from unseen.methods.fuzzy_gnn.neural_projector import NUMBERS_TO_ANSWER
 
 if TYPE_CHECKING:
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 
 BYTES_OF_EDGE = 2 * 3 * 24
 """Two directions, by target, source and relation: five int32 columns and a share of the key each."""
-
-GROUPS = (
-    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
-    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.usage_in_bytes")),
-)
-"""Where a control group, in its two versions, says how much memory it may take and how much it has."""
 
 
 def bytes_needed(graph: KnowledgeGraph, shape: ZeroShotShape) -> int:
@@ -38,8 +33,8 @@ def bytes_free(device: torch.device | None = None) -> int | None:
     """
     if device is not None and device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    known = [room for room in (_machine_room(), *map(_group_room, GROUPS)) if room is not None]
-    return min(known, default=None)
+    rooms = [_machine_room(), *(max(0, group.limit - group.used) for group in memory_groups())]
+    return min((room for room in rooms if room is not None), default=None)
 
 
 def check_memory(graph: KnowledgeGraph, shape: ZeroShotShape, device: torch.device | None = None) -> None:
@@ -60,12 +55,3 @@ def _machine_room() -> int | None:
     except (OSError, KeyError, ValueError, IndexError):
         names = os.sysconf_names if hasattr(os, "sysconf_names") else {}
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") if "SC_AVPHYS_PAGES" in names else None
-
-
-def _group_room(files: tuple[Path, Path]) -> int | None:
-    """What a control group may still take; None where there is none or it has no limit."""
-    try:
-        limit, used = (int(path.read_text(encoding="ascii")) for path in files)
-    except (OSError, ValueError):  # "max" is no limit
-        return None
-    return max(0, limit - used)
