@@ -184,7 +184,7 @@ class Database:
         return self._prefixes[1]
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
-        """Add triples by name, all or none, and return how many are new. Unknown names become new entities or relations."""
+        """Add triples by name, all or none, and return how many are new. Unknown names are added too."""
         statements = self._statements(triples)
         with self._writes() as ledger:
             there = self.triples.has(statements)
