@@ -35,8 +35,9 @@ $(VENV)/.docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
+# without --quiet, which would hide warnings from --strict
 docs: $(VENV)/.docs ## The documentation as a site in build/site; any warning is an error
-	@$(BIN)/mkdocs build --quiet --strict
+	@$(BIN)/mkdocs build --strict
 	@echo "open build/site/index.html"
 
 bench: $(STAMP) ## Speed and memory, one JSON line each
