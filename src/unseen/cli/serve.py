@@ -74,15 +74,9 @@ def serve(
       unseen serve countries --port 8080
       unseen serve world.db --model runs/first --host 0.0.0.0 --api-key-file keys.txt
     """
-    import os
-
-    from unseen.api import METHODS, default_method
     from unseen.errors import MissingExtra
 
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads of the model must not spin while requests wait
-    model = model or default_method()
-    if model in METHODS:
-        os.environ.setdefault("OMP_NUM_THREADS", "1")  # too little work for a second thread to be worth waking
+    model = prepared_model(model)
     try:
         from unseen.database.engine.limits import EngineLimits
         from unseen.database.engine.process_triples import ProcessTriples
@@ -97,12 +91,25 @@ def serve(
     connections, origins = ConnectionLimits(max_connections), tuple(cors_origin or ())
     settings = ServerSettings(host, port, model, keys, origins, limits, connections, engine=engine)
     with ExitStack() as stack:
-        database = _database(sources, stack, partial(ProcessTriples, limits=engine))
+        database = database_of(sources, stack, partial(ProcessTriples, limits=engine))
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))
     run.leave_if_stuck()
 
 
-def _database(sources: list[str], stack: ExitStack, open_triples: Callable[[Path], Triples]) -> Database:
+def prepared_model(model: str | None) -> str:
+    """What predicts, the default one if none is named; sets how many threads it computes with."""
+    import os
+
+    from unseen.api import METHODS, default_method
+
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads of the model must not spin while requests wait
+    model = model or default_method()
+    if model in METHODS:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # too little work for a second thread to be worth waking
+    return model
+
+
+def database_of(sources: list[str], stack: ExitStack, open_triples: Callable[[Path], Triples]) -> Database:
     """The database at a path, or a temporary one with the graph of files."""
     from unseen.api import came_from, find_source, is_database
     from unseen.cli.console import note, progress_bar
