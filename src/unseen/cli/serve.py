@@ -29,13 +29,15 @@ def serve(
     model: Annotated[
         str | None,
         typer.Option(
-            help="What predicts: edge-type, rules, exact (nothing), a shipped model, or the folder of a model or a "
+            help="The method: edge-type, rules, exact (no predictions), a model, or the folder of a model or a "
             "run; as for `unseen ask` if not given.",
             show_default=False,
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Where to listen; other than this machine only with keys.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)] = 7878,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; addresses other than this machine need keys.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes any free one.", min=0, max=65535)] = 7878,
     api_key_file: Annotated[
         Path | None, typer.Option(help="A file with lines `read KEY` and `write KEY`.", show_default=False)
     ] = None,
@@ -44,7 +46,7 @@ def serve(
     query_memory: Annotated[
         int | None,
         typer.Option(
-            help="Megabytes for one exact query or update; a quarter of the machine for all of them if not given.",
+            help="Megabytes for one exact query or update; by default a quarter of the machine for all of them.",
             min=16,
             show_default=False,
         ),
@@ -53,10 +55,10 @@ def serve(
     max_connections: Annotated[
         int | None,
         typer.Option(
-            help="Open connections; half of the open files, at most 1000, if not given.", show_default=False, min=1
+            help="Open connections; by default half of the open files, at most 1000.", show_default=False, min=1
         ),
     ] = None,
-    max_body: Annotated[int, typer.Option(help="Largest graph to be loaded, in megabytes.", min=1)] = 64,
+    max_body: Annotated[int, typer.Option(help="Largest graph that a client may send, in megabytes.", min=1)] = 64,
     cors_origin: Annotated[
         list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
     ] = None,

@@ -57,7 +57,7 @@ class Database:
     """An open database; one process and, for writes, one thread at a time."""
 
     def __init__(self, path: str | Path, open_triples: Callable[[Path], Triples] = Triples) -> None:
-        """Open an existing database; `open_triples` opens the engine that holds its triples."""
+        """Open an existing database; `open_triples` opens the engine that stores its triples."""
         self.path = Path(path)
         self._writing = RLock()
         self._prefixes: tuple[list[Prefixes], dict[str, str]] | None = None
@@ -83,7 +83,7 @@ class Database:
         self.close()
 
     def close(self, patience: float = -1) -> bool:
-        """Finish what is being written and let go of everything; closing twice does no harm.
+        """Finish the current write and release the database; closing twice is harmless.
 
         Whether that was done within some seconds; if not, everything stays open.
         """
@@ -104,7 +104,7 @@ class Database:
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The graph as it is now, for questions and models; it never changes once handed out."""
+        """The current graph, for questions and models; it is immutable."""
         with self._explaining("the graph could not be made"):
             return self._ledger.live.current()
 
@@ -125,7 +125,7 @@ class Database:
 
     @property
     def health(self) -> Health:
-        """Whether writes can be taken; it looks at the disk and at the last write, and changes nothing."""
+        """Whether writes are possible, judged by the disk and the last write; changes nothing."""
         if self._ledger.trouble is not None:
             return Health(is_writable=False, reason=self._ledger.trouble)
         if free_bytes(self.path) < SPARE_BYTES:
@@ -133,7 +133,7 @@ class Database:
         return Health(is_writable=True)
 
     def heal(self) -> Health:
-        """Try to get over a failed write now, not with the next one; whether writes can be taken."""
+        """Try to recover from a failed write now instead of at the next one, and return the health."""
         with suppress(DatabaseError), self._writes() as ledger:
             if ledger.trouble is not None:
                 ledger.make_ready()
@@ -172,7 +172,7 @@ class Database:
 
     @contextmanager
     def _explaining(self, what: str) -> Iterator[None]:
-        """Failures of the triples as errors of ours."""
+        """Turn failures of the triples into database errors."""
         try:
             yield
         except (OSError, RuntimeError) as error:
@@ -196,7 +196,7 @@ class Database:
         return self._prefixes[1]
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
-        """Add triples by name, all or none; how many of them are new. A name not met before becomes a new thing."""
+        """Add triples by name, all or none, and return how many are new. Unknown names are added too."""
         statements = self._statements(triples)
         with self._writes() as ledger:
             there = self.triples.has(statements)
@@ -205,7 +205,7 @@ class Database:
         return len(new)
 
     def remove(self, triples: Iterable[Sequence[str]]) -> int:
-        """Remove triples by name, all or none; how many of them were there."""
+        """Remove triples by name, all or none, and return how many existed."""
         statements = self._statements(triples)
         with self._writes() as ledger:
             there = self.triples.has(statements)
@@ -240,7 +240,7 @@ class Database:
         skip_errors: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> ReadReport:
-        """Load files in bulk, all or nothing. Triples that are there already stay as they are."""
+        """Load files in bulk, all or nothing. Existing triples do not change."""
         file = self.path / f"loading-{secrets.token_hex(4)}.nt"
         self._ledger.require_space()
         try:
@@ -254,16 +254,16 @@ class Database:
         return prepared.report
 
     def checkpoint(self) -> None:
-        """Write a snapshot of everything and start the journal again."""
+        """Write a snapshot of the whole graph and restart the journal."""
         with self._writes() as ledger:
             ledger.make_ready()
             ledger.checkpoint()
 
     def backup(self, target: str | Path) -> None:
-        """A copy that can be opened like any other database."""
+        """Copy the database into a new folder."""
         target = Path(target)
         if target.exists():
-            raise DatabaseError("is there already; name a new folder", path=target)
+            raise DatabaseError("already exists; name a new folder", path=target)
         unfinished = target.with_name(f".{target.name}.part")
         try:
             unfinished.mkdir(parents=True)

@@ -77,7 +77,7 @@ def checked_target(found: ModelFolder | RunFolder, output: Path | None) -> Path:
     if not isinstance(found, ModelFolder):
         raise RunFolderError("is a run: leave --output out, its own probabilities are fitted then", path=found.path)
     if output.exists():
-        raise RunFolderError("is there already; name another folder", path=output)
+        raise RunFolderError("already exists; name another folder", path=output)
     return output
 
 
