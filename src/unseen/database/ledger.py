@@ -346,7 +346,7 @@ class Ledger:
         if trace.change is None:
             self.rebuild()
             return
-        if trace.change.size or is_flushed:
+        if trace.change.size or is_flushed or trace.number:  # a number in the triples must stand in the journal too
             self.journal.append(Entry(trace.number or self._next_number(), trace.change, is_flushed))
         if is_flushed:
             self.live.recent.cut()  # before any part of it shows: the change does not tell about named graphs
