@@ -66,7 +66,7 @@ def routes(service: Service) -> list[Route]:
 
 async def _graph_of(service: Service, request: Request) -> str | None:
     """The graph that a request is about; None is the default one."""
-    parameters = await parameters_of(request, service.help)
+    parameters = await parameters_of(request, service.read)
     graph, is_default = parameters.single("graph"), parameters.single("default") is not None
     if (graph is None) == (not is_default):
         raise bad_request("say which graph: ?default or ?graph=IRI")

@@ -52,7 +52,7 @@ def _for_questions(service: Service) -> list[Route]:
     async def ask_json(request: Request) -> Response:
         """Answer a question, and say of each answer what kind of thing it is and whether it is related already."""
         caller = service.caller_of(request)
-        planned = await service.plan(_asked(await parameters_of(request, service.help)), caller)
+        planned = await service.plan(_asked(await parameters_of(request, service.read)), caller)
         if is_small(planned):
             answers = await service.help(lambda: known_answers(service.database.graph, planned))
         else:
@@ -61,17 +61,17 @@ def _for_questions(service: Service) -> list[Route]:
 
     async def ask_csv(request: Request) -> Response:
         """Answer a question with a CSV file."""
-        answers = await service.ask(_asked(await parameters_of(request, service.help)), service.caller_of(request))
+        answers = await service.ask(_asked(await parameters_of(request, service.read)), service.caller_of(request))
         return await service.help(lambda: _file(as_csv(answers), CSV, "answers.csv"))
 
     async def ask_parquet(request: Request) -> Response:
         """Answer a question with a Parquet file."""
-        answers = await service.ask(_asked(await parameters_of(request, service.help)), service.caller_of(request))
+        answers = await service.ask(_asked(await parameters_of(request, service.read)), service.caller_of(request))
         return await service.help(lambda: _file(as_parquet(answers), PARQUET, "answers.parquet"))
 
     async def why(request: Request) -> Response:
         """Draw a question with the values of one answer, explain it, and give the sets that it is computed from."""
-        parameters = await parameters_of(request, service.help)
+        parameters = await parameters_of(request, service.read)
         body = await why_view(service, _question(parameters), parameters.single("answer"), service.caller_of(request))
         return await service.help(lambda: JSONResponse(body))
 
@@ -92,7 +92,7 @@ def _for_the_graph(service: Service, query: Endpoint) -> list[Route]:
 
     async def entity(request: Request) -> Response:
         """Facts about an entity by relation; with `predict`, as many predictions for each of them."""
-        parameters = await parameters_of(request, service.help)
+        parameters = await parameters_of(request, service.read)
         count, name = parameters.number("predict", 1, 20), parameters.required("name")
         view = await service.help(lambda: entity_view(service.database.graph, name))
         if count is not None:
@@ -101,7 +101,7 @@ def _for_the_graph(service: Service, query: Endpoint) -> list[Route]:
 
     async def change(request: Request) -> Response:
         """Whether the graph has a fact, and the answers to a question as they are now."""
-        parameters = await parameters_of(request, service.help)
+        parameters = await parameters_of(request, service.read)
         fact = [parameters.single(name) or "" for name in ("head", "relation", "tail")]
         is_there = await service.help(lambda: _has(service.database.graph, fact))
         body: dict[str, Any] = {"fact": fact, "is_there": is_there, "answers": None, "unknown": None}

@@ -31,7 +31,7 @@ def routes(service: Service) -> list[Route]:
 
     async def ask(request: Request) -> Response:
         """Answer a question: what the graph says (known), then what it implies (predicted)."""
-        sent = checked(ASK_REQUEST, await json_of(request, service.limits.query_bytes, service.help))
+        sent = checked(ASK_REQUEST, await json_of(request, service.limits.query_bytes, service.read))
         asked = Asked(sent.pop("question"), **sent)
         answers = await service.ask(asked, service.caller_of(request))
         if len(answers) <= FEW and not asked.explain:  # quicker than to hand it to a thread
@@ -71,7 +71,7 @@ async def _triples(service: Service, request: Request) -> list[tuple[str, str, s
     """The triples of a body."""
     require_type(request, [JSON])
     body = await body_of(request, service.limits.body_bytes)
-    return await apart(service.help, len(body), partial(triples_in, body, service.limits.triples))
+    return await apart(service.read, len(body), partial(triples_in, body, service.limits.triples))
 
 
 def _listed(service: Service, request: Request, search: Any, name: str) -> dict[str, Any]:

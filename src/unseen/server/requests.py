@@ -1,6 +1,6 @@
 """What a request carries: its body up to a size, its type, its parameters.
 
-Work that grows with a text is done in a thread (`help`) if the text is long: the event loop belongs to everyone.
+Work that grows with a text is done in a thread (`Service.read`) if the text is long: the loop belongs to everyone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHORT = 16 << 10
 
 
 class Help(Protocol):
-    """What runs an action in one of a few threads, such as `Service.help`."""
+    """What runs an action in one of a few threads, such as `Service.read`."""
 
     def __call__(self, action: Callable[[], Result], /) -> Awaitable[Result]:
         """The result of an action."""

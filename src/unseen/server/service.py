@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+LONG_TEXTS = 16
+"""Long texts that may wait to be read: a megabyte takes half a second. More are refused at once."""
+
 
 class Service:
     """One running server."""
@@ -54,7 +57,8 @@ class Service:
         self.exact = ExactAnswers(self.readers)
         self._healing: asyncio.Task[None] | None = None
         self.parsing = Parsing(self.predictor.plan, self.limits).turns
-        self.texts = WorkerThreads("texts", threads=2, waiting=self.limits.waiting)
+        self.texts = WorkerThreads("texts", threads=1, waiting=LONG_TEXTS)
+        self.replies = WorkerThreads("replies", threads=2, waiting=self.limits.waiting)
         self.names = WorkerThreads("names", threads=2, waiting=self.limits.waiting)
         self.numbers = WorkerThreads("numbers", threads=1, waiting=self.limits.waiting)
         self.writer = WorkerThreads("write", threads=1, waiting=self.limits.waiting)
@@ -85,7 +89,7 @@ class Service:
 
     async def stop(self) -> None:
         """Finish what was taken, as far as that is done in time, then close the database."""
-        for workers in (self.texts, self.names, self.numbers):
+        for workers in (self.texts, self.replies, self.names, self.numbers):
             workers.stop()
         try:
             async with asyncio.timeout(self.settings.shutdown_seconds):
@@ -97,9 +101,13 @@ class Service:
         await self.readers.stop()
         self.database.close(patience=1.0)
 
-    async def help(self, action: Callable[[], Result]) -> Result:
-        """Run something short on a long text, in threads that no query can hold."""
+    async def read(self, action: Callable[[], Result]) -> Result:
+        """Read a long text that was sent; a thread of its own, so that floods of such texts delay each other alone."""
         return await self.texts.run(action, self.limits.seconds)
+
+    async def help(self, action: Callable[[], Result]) -> Result:
+        """Make a reply, in threads that no query can hold."""
+        return await self.replies.run(action, self.limits.seconds)
 
     async def look_up(self, action: Callable[[], Result]) -> Result:
         """Look something up in the graph."""

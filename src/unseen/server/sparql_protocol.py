@@ -38,7 +38,7 @@ def routes(service: Service) -> list[Route]:
 
     async def query_get(request: Request) -> Response:
         """Run a SPARQL query given in the address."""
-        return await _answered(service, request, await parameters_of(request, service.help))
+        return await _answered(service, request, await parameters_of(request, service.read))
 
     async def query_post(request: Request) -> Response:
         """Run a SPARQL query given in the body."""
@@ -64,11 +64,11 @@ def routes(service: Service) -> list[Route]:
 async def _parameters(service: Service, request: Request, name: str, media_type: str) -> Parameters:
     """Parameters of the address, and those of the body, whichever of the two forms it has."""
     limit = service.limits.query_bytes if name == "query" else service.limits.update_bytes
-    found = await parameters_of(request, service.help)
+    found = await parameters_of(request, service.read)
     is_form = require_type(request, [media_type, FORM]) == FORM
     text = await text_of(request, limit)
     if is_form:
-        return await apart(service.help, len(text), partial(found.with_form, text))
+        return await apart(service.read, len(text), partial(found.with_form, text))
     return Parameters([*found.pairs, (name, text)])
 
 
@@ -95,7 +95,7 @@ def _refuse_graphs(parameters: Parameters) -> None:
 async def _predicted(service: Service, request: Request, text: str, count: int | None) -> Response:
     """Answer a query by prediction."""
     media_type = acceptable(request.headers.get("accept", ""), list(SOLUTIONS))
-    question = await apart(service.help, len(text), partial(without_extra_variables, text))
+    question = await apart(service.read, len(text), partial(without_extra_variables, text))
     variable, answers = await _asked(service, request, question, count)
     body = await service.help(partial(results_of, answers, variable, media_type))
     return Response(body, media_type=media_type)
@@ -103,10 +103,10 @@ async def _predicted(service: Service, request: Request, text: str, count: int |
 
 async def _with_predictions(service: Service, request: Request, text: str, count: int | None) -> str:
     """The query with the predictions that its SERVICE clauses ask for."""
-    clauses = await apart(service.help, len(text), partial(clauses_of, text))
+    clauses = await apart(service.read, len(text), partial(clauses_of, text))
     tables = []
     for clause in clauses:
-        question = await apart(service.help, len(clause.question), partial(without_extra_variables, clause.question))
+        question = await apart(service.read, len(clause.question), partial(without_extra_variables, clause.question))
         variable, answers = await _asked(service, request, question, count)
         tables.append(await service.help(partial(values_of, answers, variable)))
     return with_values(text, clauses, tables)
