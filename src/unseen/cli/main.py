@@ -26,6 +26,7 @@ from unseen.cli import (
     serve,
     train_commands,
     tune_commands,
+    ui,
 )
 from unseen.cli.plain_help import CommandLine
 from unseen.errors import UnseenError
@@ -60,6 +61,7 @@ app.command("tune")(tune_commands.tune)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
 app.command("mcp")(mcp_command.mcp)
+app.command("ui")(ui.ui)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 

@@ -1,4 +1,4 @@
-"""The graph: a set of (head, relation, tail) edges over a vocabulary, never changed once it is made."""
+"""The graph: an immutable set of (head, relation, tail) edges over a vocabulary."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class KnowledgeGraph:
         return view.of_relation(undirected_relation(directed))
 
     def range_of(self, directed: int) -> tuple[Ids, Ids]:
-        """Sorted ids of everything a directed relation leads to, and how many edges lead there."""
+        """Sorted ids of the entities that a directed relation leads to, and how many edges lead to each."""
         found = self._ranges.get(directed)
         if found is None:
             entities, counts = np.unique(self.edges_from(inverse_relation(directed))[0], return_counts=True)
@@ -111,7 +111,7 @@ class KnowledgeGraph:
             yield name(int(head)), relation_name(int(relation)), name(int(tail))
 
     def extended_with(self, triples: Iterable[tuple[str, str, str]]) -> KnowledgeGraph:
-        """A new graph with more named triples; old ids stay, names not met before get the next ones."""
+        """A new graph with more named triples; old ids stay the same, new names get the next ids."""
         columns = [list(column) for column in zip(*triples, strict=True)] or [[], [], []]
         if len(columns) != 3:
             raise GraphError("a triple has three parts: head, relation, tail")
@@ -125,7 +125,7 @@ class KnowledgeGraph:
         )
 
     def restricted_to(self, kept: NDArray[np.bool_]) -> KnowledgeGraph:
-        """The graph of some of the edges, over the same vocabulary: ids stay, also of entities left without edges."""
+        """The graph of some of the edges over the same vocabulary; all ids stay, even of entities without edges."""
         return KnowledgeGraph(self.heads[kept], self.relations[kept], self.tails[kept], self.vocabulary)
 
 
