@@ -27,6 +27,7 @@ LEVELS = [
     {"checking", "client"},
     {"__init__"},
     {"server"},
+    {"agents"},
     {"cli"},
     {"__main__"},
 ]
@@ -51,6 +52,7 @@ HOMES = {
     "starlette": ("server/",),
     "uvicorn": ("server/",),
     "nicegui": ("server/",),
+    "mcp": ("agents/",),
     "pyoxigraph": ("graph/", "database/"),
     "rdflib": ("logic/sparql/",),
 }

@@ -199,7 +199,7 @@ def test_installing_is_described_as_it_works_from_a_clone() -> None:
         for line in re.findall(r"pip install[^`\n]*", text):
             assert "unseen[" not in line, f"{path.name}: {line}: there is no such package on an index"
             extras = re.findall(r"'\.\[([a-z]+)\]'", line)
-            assert set(extras) <= {"rdf", "server", "plot", "docs", "dev"}, f"{path.name}: {line}"
+            assert set(extras) <= {"rdf", "server", "mcp", "plot", "docs", "dev"}, f"{path.name}: {line}"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "pins a small torch" not in readme
     assert "PyTorch's CPU index" in readme

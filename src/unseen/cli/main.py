@@ -18,6 +18,7 @@ from unseen.cli import (
     doctor,
     evaluate_commands,
     graph_commands,
+    mcp_command,
     models_commands,
     pretrain,
     rules_command,
@@ -59,6 +60,7 @@ app.add_typer(models_commands.app, name="models")
 app.command("tune")(tune_commands.tune)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
+app.command("mcp")(mcp_command.mcp)
 app.command("ui")(ui.ui)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
