@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check docs bench clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -30,6 +30,15 @@ check: $(STAMP) ## Style, types and the direction of imports
 
 test: check ## The checks and all tests
 	@$(BIN)/pytest -n 2
+
+$(VENV)/.docs: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+# without --quiet, which would hide warnings from --strict
+docs: $(VENV)/.docs ## The documentation as a site in build/site; any warning is an error
+	@$(BIN)/mkdocs build --strict
+	@echo "open build/site/index.html"
 
 bench: $(STAMP) ## Speed and memory, one JSON line each
 	@for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done

@@ -27,7 +27,7 @@ from unseen.graph import KnowledgeGraph, Vocabulary
 from unseen.nn.kernels import EdgeViews, degrees, relational_statistics
 from unseen.nn.self_check import comparisons, power_law_edges
 
-SOURCE = "shared/spec/kernels.md: the published four-pass kernel (generalized_rspmm of torchdrug), float32, one H200"
+SOURCE = "the published four-pass kernel (generalized_rspmm of torchdrug), float32, one H200"
 INPUT_SETS = 3
 """Sets of random inputs that are used in turn, so that one call does not find the last one's rows in the cache."""
 

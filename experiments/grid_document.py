@@ -1,4 +1,4 @@
-"""Writes docs/grid.md, its figures and the tables of docs/results.md, so that no number is copied by hand.
+"""Writes experiments/grid.md, its figures and the tables of the results page, so that no number is copied by hand.
 
 Run: .venv/bin/python -m experiments.grid_document
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 RESULTS, DOCUMENTS = ROOT / "experiments" / "results", ROOT / "docs"
-GRID, SUMMARY = DOCUMENTS / "grid.md", DOCUMENTS / "results.md"
+GRID, SUMMARY = ROOT / "experiments" / "grid.md", DOCUMENTS / "explanation" / "results.md"
 SHOWN = (
     "test_queries_by_ratio",
     "test_queries_by_type",
@@ -36,8 +36,8 @@ SHOWN = (
 HEADER = """# The grid
 
 All cells of the paper's experiments, written by `python -m experiments.grid_document` from
-[the result files](../experiments/results/README.md). A summary: [results](results.md); how the numbers came about:
-[history](../experiments/history.md)."""
+[the result files](results/README.md). [Results](../docs/explanation/results.md) is a summary.
+[History](history.md) says how the numbers came about."""
 PLACE = re.compile(r"<!-- table: (\w+)(?: at (\d+) %)? -->\n.*?<!-- end -->", re.DOTALL)
 """Where a page has a table of the grid, or its lines of one ratio."""
 
@@ -60,7 +60,7 @@ def page(report: Path, *, figures: bool = True) -> str:
     write_grid_report(RESULTS, report, large_graph=large if large.exists() else None, figures=figures)
     text = (report / "report.md").read_text("utf-8")
     for name in SHOWN:
-        text = text.replace(f"({name}.png)", f"({_figure(name)})")
+        text = text.replace(f"({name}.png)", f"(../docs/{_figure(name)})")
     _, *paragraphs = text.strip().split("\n\n")
     kept = [part for part in paragraphs if not part.startswith("*") and not _is_left_out(part)]
     return "\n\n".join([HEADER, *kept]) + "\n"
@@ -94,7 +94,7 @@ def _figure(name: str) -> str:
 
 
 def _is_left_out(part: str) -> bool:
-    return part.startswith("![") and "(figures/" not in part
+    return part.startswith("![") and "/figures/" not in part
 
 
 if __name__ == "__main__":

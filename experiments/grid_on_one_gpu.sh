@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fills the grid of the paper's experiments on one GPU in about a given time (docs/reproduce.md).
+# Fills the grid of the paper's experiments on one GPU in about a given time (docs/how-to/reproduce.md).
 #
 #   experiments/grid_on_one_gpu.sh DATA GRID SECONDS
 #

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 PUBLISHED_BEST = ("UltraQuery", "47.9", "29.1")
 """The best published mean over the nine ratios: one zero-shot model, both numbers of its own paper."""
 SEEN = (
-    "* `default` and the models fine-tuned from it have learned from FB15k-237's training file, in which 87 to 88 % of "
-    "the hidden test triples are (counted at 106, 175 and 550 %)."
+    "* `default` and the models fine-tuned from it have learned from FB15k-237's training file, which contains 87 to "
+    "88 % of the hidden test triples (counted at 106, 175 and 550 %)."
 )
 READ_OFF = (
     "† 1p and 2i were drawn twice as often in training, which was read off test queries; the setting is gone, and the "
@@ -36,8 +36,7 @@ MEANS = (
     f"them. ±: the standard error of the sample at most; one training seed. {SEEN}"
 )
 BY_RATIO = (
-    "Hits@10 (%), avg_p / avg_n, {how}; {asked} queries a type, so that a number has a standard error of at most "
-    "{error} points. * and † as above."
+    f"Hits@10 (%), avg_p / avg_n, {{how}}. The last two rows are the sample and the largest standard error. {SEEN}"
 )
 STARRED = ("zero-shot", "zero-shot-fine-tuned")
 
@@ -65,11 +64,22 @@ def by_ratio(found: GridResults, *, known_facts: bool) -> Table:
     for ratio in sorted(RATIOS):
         own = (cells.get((method, ratio), "") + _mark(found, method, ratio) for method in methods)
         body.append((f"{ratio} %", paper.get(float(ratio), ""), *own))
-    error = max((mean_error_bound([one], NEGATION) for one in results if one.method in methods), default=math.nan)
+    body += _samples(results, methods)
     how = "with known facts (the paper's GNN-QE has none)" if known_facts else "without known facts, as in the paper"
-    title = BY_RATIO.format(how=how, asked=_asked(results), error=f"{error:.1f}")
+    title = BY_RATIO.format(how=how) + (f" {READ_OFF}" if found.read_off else "")
     header = ("Ratio", "GNN-QE (paper)", *(_starred(method) for method in methods))
     return Table("with_facts" if known_facts else "without_facts", title, header, tuple(body), 1)
+
+
+def _samples(results: Sequence[Result], methods: Sequence[str]) -> list[tuple[str, ...]]:
+    """Two lines below a table: how many queries each method was asked, and its largest standard error."""
+    own = [[one for one in results if one.method == method] for method in methods]
+    errors = (
+        [max((mean_error_bound([one], types) for one in group), default=math.nan) for types in (EPFO, NEGATION)]
+        for group in own
+    )
+    asked = ("Queries a type", "", *(_asked(group) for group in own))
+    return [asked, ("± at most", "", *(" / ".join(f"{error:.1f}" for error in pair) for pair in errors))]
 
 
 def _without_facts(found: GridResults) -> list[Result]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-_FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```[ \t]*$", re.MULTILINE | re.DOTALL)
+_TITLE = re.compile(r'title="([^"]+)"')
+_TOGETHER = "<!-- examples build on each other -->"
 _NOT_RUN = re.compile(r"<!--\s*not run[^>]*-->\s*\Z")
 
 
@@ -23,6 +25,8 @@ class Block:
     language: str
     text: str
     is_run: bool
+    file: str = ""
+    """The file that the reader saves it as, if the block has such a title."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,38 @@ def blocks(path: Path) -> list[Block]:
     text = path.read_text(encoding="utf-8")
     found = []
     for match in _FENCE.finditer(text):
-        body = match.group(3)
+        title, body = _TITLE.search(match.group(3)), match.group(4)
         is_run = _NOT_RUN.search(text[: match.start()]) is None and "# not run" not in body
         line = text.count("\n", 0, match.start()) + 1
-        found.append(Block(path, line, match.group(2).lower(), body, is_run))
+        found.append(Block(path, line, match.group(2).lower(), body, is_run, title.group(1) if title else ""))
     return found
+
+
+def examples(path: Path) -> list[list[Block]]:
+    """The blocks of a document that are run: each alone in an empty folder, or all in one if the page says so."""
+    found = [block for block in blocks(path) if block.is_run]
+    return [found] if _TOGETHER in path.read_text(encoding="utf-8") else [[block] for block in found]
+
+
+def site_pages(settings: Path) -> list[str]:
+    """The pages that the navigation of the site names, in order."""
+    text = settings.read_text(encoding="utf-8")
+    navigation = text[text.index("\nnav:") : text.index("\nvalidation:")]
+    return re.findall(r"^ *- [^:\n]+: (\S+\.md)$", navigation, re.MULTILINE)
+
+
+def links(path: Path) -> list[tuple[str, str]]:
+    """The file and the heading of every link in a document that leads to a file or to a heading of its own."""
+    text = _FENCE.sub("", path.read_text(encoding="utf-8"))
+    found = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", text)
+    return [(file, heading) for file, heading in found if "://" not in file and not file.startswith("mailto:")]
+
+
+def headings(path: Path) -> set[str]:
+    """How links name the headings of a document: lower case, without signs, dashes for blanks."""
+    text = _FENCE.sub("", path.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
 
 
 def shell_lines(text: str) -> list[ShellLine]:

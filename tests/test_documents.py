@@ -12,38 +12,63 @@ import pytest
 
 from experiments.grid_document import page as grid_page
 from experiments.grid_document import with_tables
-from tests.cli.command import command_in
-from tests.documents import Block, ShellLine, blocks, same_output, shell_lines
+from tests.cli.command import Command, command_in
+from tests.documents import (
+    Block,
+    ShellLine,
+    blocks,
+    examples,
+    headings,
+    links,
+    same_output,
+    shell_lines,
+    site_pages,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-EXPERIMENTS = [ROOT / "experiments" / "history.md", ROOT / "experiments" / "results" / "README.md"]
+SITE = sorted((ROOT / "docs").rglob("*.md"))
+DOCUMENTS = [ROOT / "README.md", *SITE]
+EXPERIMENTS = [ROOT / "experiments" / name for name in ("history.md", "grid.md", "results/README.md")]
 """Pages whose links are followed, and whose commands are not run."""
-EXAMPLES = [block for path in DOCUMENTS for block in blocks(path) if block.is_run]
+SECTIONS = ("tutorial", "how-to", "reference", "explanation")
 SHELL = {"console", "bash", "sh", "shell"}
 
 
-def name_of(value: object) -> str:
-    return f"{value.path.name}:{value.line}" if isinstance(value, Block) else ""
+def is_example(block: Block) -> bool:
+    return bool(block.file) or block.language == "python" or (block.language in SHELL and bool(shell_lines(block.text)))
 
 
-@pytest.mark.parametrize("block", [block for block in EXAMPLES if block.language == "python"], ids=name_of)
-def test_python_examples_run(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    code = compile("\n" * block.line + block.text, str(block.path), "exec")
-    exec(code, {"__name__": "example"})
+EXAMPLES = [
+    example
+    for path in DOCUMENTS
+    for example in ([block for block in group if is_example(block)] for group in examples(path))
+    if example
+]
 
 
-@pytest.mark.parametrize(
-    "block", [block for block in EXAMPLES if block.language in SHELL and shell_lines(block.text)], ids=name_of
-)
-def test_commands_succeed_and_print_what_is_shown(
-    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def name_of(example: list[Block]) -> str:
+    return f"{example[0].path.name}:{example[0].line}"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
+def test_examples_run_and_print_what_is_shown(
+    example: list[Block], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     command = command_in(monkeypatch, capsys)
+    for block in example:
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            exec(compile("\n" * block.line + block.text, str(block.path), "exec"), {"__name__": "example"})
+        else:
+            run_commands(block, command)
+
+
+def run_commands(block: Block, command: Command) -> None:
     for line in shell_lines(block.text):
-        result = command(*shlex.split(line.words)[1:])
+        result = command(*shlex.split(line.words, comments=True)[1:])
         assert result.code == 0, f"{line.words}\n{result.errors}"
         shown = [text for text in line.output if text]
         if shown and "..." not in shown and "…" not in shown:
@@ -52,18 +77,18 @@ def test_commands_succeed_and_print_what_is_shown(
 
 
 def test_the_page_of_the_command_line_is_what_the_tool_writes() -> None:
-    page, tool = ROOT / "docs" / "cli.md", ROOT / "tools" / "cli_reference.py"
+    page, tool = ROOT / "docs" / "reference" / "cli.md", ROOT / "tools" / "cli_reference.py"
     assert page.read_text(encoding="utf-8") == opened(tool).reference(), "run .venv/bin/python tools/cli_reference.py"
 
 
 def test_the_page_of_the_grid_is_what_the_tool_makes_of_the_result_files(tmp_path: Path) -> None:
-    page = ROOT / "docs" / "grid.md"
+    page = ROOT / "experiments" / "grid.md"
     shown = re.sub(r"!\[[^\n]*\n\n", "", page.read_text(encoding="utf-8"))
     assert shown == grid_page(tmp_path, figures=False), "run .venv/bin/python -m experiments.grid_document"
 
 
 def test_the_tables_of_the_results_are_what_the_tool_makes_of_the_result_files() -> None:
-    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "results.md").read_text(encoding="utf-8")
     assert page == with_tables(page), "run .venv/bin/python -m experiments.grid_document"
     assert page.count("<!-- table: ") >= 7
     assert len(page.splitlines()) <= 250
@@ -78,15 +103,33 @@ def opened(tool: Path) -> ModuleType:
     return module
 
 
-def test_links_between_documents_lead_somewhere() -> None:
-    links = [
-        (path, target)
-        for path in [*DOCUMENTS, *EXPERIMENTS]
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
-        if "://" not in target and not target.startswith("mailto:")
-    ]
-    broken = [f"{path.name}: {target}" for path, target in links if not (path.parent / target).exists()]
-    assert not broken
+@pytest.mark.parametrize("path", [*DOCUMENTS, *EXPERIMENTS, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
+def test_links_lead_to_files_and_headings_that_exist(path: Path) -> None:
+    for file, heading in links(path):
+        target = path.parent / file if file else path
+        assert target.exists(), f"{path.name}: {file}"
+        assert not heading or heading in headings(target), f"{path.name}: {file}#{heading}"
+
+
+def test_every_page_is_in_the_navigation_once_and_in_one_of_the_four_parts() -> None:
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in SITE]
+    assert sorted(site_pages(ROOT / "mkdocs.yml")) == sorted(pages)
+    assert {page for page in pages if page.split("/")[0] not in SECTIONS} == {"index.md"}
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / file).resolve() for file, _ in links(index)}
+    assert linked >= set(SITE) - {index}
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_pages_do_not_depend_on_files_outside_the_repository() -> None:
+    for path in [*DOCUMENTS, ROOT / "CONTRIBUTING.md"]:
+        assert "shared/" not in path.read_text(encoding="utf-8"), path.name
 
 
 MARKDOWN = """
@@ -156,7 +199,7 @@ def test_installing_is_described_as_it_works_from_a_clone() -> None:
         for line in re.findall(r"pip install[^`\n]*", text):
             assert "unseen[" not in line, f"{path.name}: {line}: there is no such package on an index"
             extras = re.findall(r"'\.\[([a-z]+)\]'", line)
-            assert set(extras) <= {"rdf", "server", "plot", "dev"}, f"{path.name}: {line}"
+            assert set(extras) <= {"rdf", "server", "plot", "docs", "dev"}, f"{path.name}: {line}"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "pins a small torch" not in readme
     assert "PyTorch's CPU index" in readme

@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the help pages of the command line, so that it cannot go stale.
+"""Writes docs/reference/cli.md from the help pages of the command line, so that it cannot go stale.
 
 Run: .venv/bin/python tools/cli_reference.py
 """
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from unseen.cli.main import app
 
-TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
+TARGET = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 
 
 def reference() -> str:

@@ -1,7 +1,7 @@
 """unseen: logical questions over knowledge graphs that are incomplete and keep growing.
 
-`load` a graph, `ask` a question, `check` whether predictions hold, `connect` to a server; everything else lives in the
-rooms `graph`, `logic`, ...
+`load` a graph, `ask` a question, `check` whether predictions hold, `evaluate` a method, `connect` to a server.
+Everything else is in the subpackages `graph`, `logic`, ...
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from unseen.version import __version__
 
 if TYPE_CHECKING:
     from unseen.answers import Answer, Answers
-    from unseen.api import ask, load, open_method
+    from unseen.api import ask, evaluate, load, open_method
     from unseen.checking import check
     from unseen.client import connect
     from unseen.graph import KnowledgeGraph
@@ -27,11 +27,12 @@ __all__ = [
     "ask",
     "check",
     "connect",
+    "evaluate",
     "load",
     "open_method",
 ]
 
-_HOMES = dict.fromkeys(("ask", "load", "open_method"), "unseen.api") | {
+_HOMES = dict.fromkeys(("ask", "evaluate", "load", "open_method"), "unseen.api") | {
     "Answer": "unseen.answers",
     "Answers": "unseen.answers",
     "KnowledgeGraph": "unseen.graph",

@@ -1,7 +1,7 @@
-"""Answers with names: what the graph says, then what it implies, for all questions of a batch together.
+"""Answers with names: known ones first, then predicted ones, for all questions of a batch together.
 
-What every question would do alone is done once for all: one traversal, which computes equal sub-questions once; one
-ranking of all rows; one look-up of all names. Cost a question: its known answers, and a few passes over all entities.
+A batch has one traversal, which computes equal sub-questions once, one ranking of all rows, and one look-up of all
+names. A question costs its known answers and a few passes over all entities.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from unseen.logic.choose import Ids, Values
     from unseen.logic.execute import Execution
     from unseen.logic.protocols import Estimator
-    from unseen.reasons.drawing import Drawing
+    from unseen.reasons.drawing import Picture
     from unseen.reasons.explaining import Explanation
     from unseen.reasons.reason import Reason
 
 DEFAULT_TOP = 10
 MOST_CELLS = 1 << 24
-"""Memberships that are ranked together."""
+"""Number of memberships that are ranked together."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer: an entity, whether the graph says so itself, and how likely it is."""
+    """One answer: an entity, whether it is known or predicted, and its probability."""
 
     rank: int
     entity: str
     known: bool
     probability: float
     bindings: dict[str, str] = field(default_factory=dict)
-    """With `explain`: for each inner variable its value in a proof (known) or its likeliest value (predicted)."""
+    """With `explain`: the value of each inner variable, in a proof (known) or the likeliest one (predicted)."""
     edges: tuple[tuple[str, str, str], ...] = ()
     """With `explain`, for known answers: the edges that prove it."""
     reasons: tuple[Reason, ...] = ()
@@ -54,7 +54,7 @@ class Answer:
     key: str = field(default="", compare=False, repr=False)
     """The unique key of the entity: its full IRI, or its name in the file."""
 
-    def draw(self) -> Drawing:
+    def draw(self) -> Picture:
         """The explanation as a picture: known links solid, predicted ones dashed; it needs `ask(..., explain=True)`."""
         return drawn(self.entity, self.bindings, self.edges, self.reasons)
 
@@ -66,12 +66,12 @@ class Answers(Sequence[Answer]):
     query: str
     method: str
     graph: Counted
-    """What was asked; from a server, only its counts."""
+    """The graph that was asked; from a server, only its counts."""
     known: int
-    """How many answers the graph itself gives, shown or not."""
+    """The number of known answers, shown or not."""
     answers: tuple[Answer, ...]
     warnings: tuple[str, ...] = ()
-    """What to know about the predictions, such as relations that cannot be predicted."""
+    """Warnings about the predictions, such as relations that cannot be predicted."""
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -121,7 +121,7 @@ class Answers(Sequence[Answer]):
 
 
 class Counted(Protocol):
-    """Whatever says how many entities, relations and triples it has."""
+    """Anything with counts of entities, relations and triples."""
 
     @property
     def num_entities(self) -> int: ...  # noqa: D102
@@ -133,7 +133,7 @@ class Counted(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """A question bound to one graph, and what is wanted of its answers."""
+    """A question bound to one graph, and which answers to return."""
 
     text: str
     query: Query
@@ -151,7 +151,7 @@ def answers_of(
     method: Estimator | None = None,
     answered: Callable[[], None] = lambda: None,
 ) -> list[Answers]:
-    """The answers to questions whose execution is done; without one, known answers only.
+    """The answers to questions after their execution; only known answers without an execution.
 
     Explanations of predictions may ask the method again. `answered` is called before the first explanation is made.
     """

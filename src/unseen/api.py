@@ -1,4 +1,4 @@
-"""The short door: load a graph, ask a question, get answers with names.
+"""The main functions: load a graph, ask a question, evaluate a method.
 
 ```python
 import unseen
@@ -12,9 +12,8 @@ for answer in unseen.ask(graph, "?x : borders(France, x) & !speaks(x, German)"):
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,9 @@ from unseen.logic.variables import with_variables
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from unseen.datasets.dataset import Dataset
+    from unseen.evaluation.evaluator import Options
+    from unseen.evaluation.results import Result
     from unseen.graph import KnowledgeGraph
     from unseen.graph.vocabulary import Lookup
     from unseen.logic.method import Method
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
 METHODS = ("edge-type", "exact", "rules")
 DEFAULT_METHOD = "edge-type"
-"""What answers where no model is shipped."""
+"""The method that answers if no model is shipped."""
 
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
@@ -50,6 +52,8 @@ def load(
 
     Several files make one graph. An object is a table (pandas, Arrow, polars) with the columns head, relation and tail,
     a networkx graph with directed edges, PyKEEN's `TriplesFactory`, or any triples of names.
+    `literals` keeps RDF literals as entities. `skip_errors` skips malformed lines. `progress` is called with the number
+    of bytes read and their total.
     """
     from unseen.graph.files.readers import read_graph  # pyarrow only where files are read
 
@@ -77,7 +81,7 @@ def is_database(path: Path) -> bool:
 
 
 def load_database(path: Path) -> KnowledgeGraph:
-    """The graph of a database as it is now; the database itself is closed again."""
+    """The current graph of a database; the database is closed again."""
     from unseen.database import Database  # pyoxigraph is optional
 
     with Database(path) as database:
@@ -85,14 +89,14 @@ def load_database(path: Path) -> KnowledgeGraph:
 
 
 def came_from(graph: KnowledgeGraph, database: Path | None = None) -> KnowledgeGraph:
-    """The same graph, of which is known that it came from a database or from files: what is mined from it is kept."""
+    """The same graph, marked as read from a database or from files, so that rules mined from it are kept."""
     from unseen.rules.origins import note_source  # arrays only where graphs are
 
     return note_source(graph, database)
 
 
 def find_source(source: str | Path) -> Path:
-    """The file of a path or of the name of an embedded graph; a file of that name comes first."""
+    """The path of a file or of an embedded graph; a file takes precedence over an embedded graph of the same name."""
     path = Path(source)
     if str(source) in EMBEDDED_GRAPHS and not path.exists():
         return Path(str(resources.files("unseen.data") / EMBEDDED_GRAPHS[str(source)]))
@@ -109,13 +113,14 @@ def ask(  # noqa: PLR0913  # the last four say how, not what
     predicted_only: bool = False,
     all_predictions: bool = False,
 ) -> Answers:
-    """The answers to a question (formula, SPARQL or algebra): what the graph says, then what it implies.
+    """The answers to a question (formula, SPARQL or algebra): known answers first, then predicted ones.
 
     `method` is a name (`edge-type`, `exact`, `rules`), a model, a run folder, `package.module:factory`, or an object
-    with `answer` and `estimate`; `default_method()` unless given.
-    `top` is how many to give (10, or what a SPARQL LIMIT says). Only entities that have an edge are candidates.
-    Predictions by relations that cannot be predicted in this graph are left out, and `warnings` says so;
-    `all_predictions` gives them too.
+    with `answer` and `estimate`. The default is `default_method()`.
+    `top` is the number of answers; by default 10, or the LIMIT of SPARQL. Only entities that have an edge are
+    candidates. `explain` adds proofs and reasons.
+    If a relation cannot be predicted in this graph, its predictions are left out and `warnings` says so;
+    `all_predictions` includes them.
     """
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
     wanted = method or default_method()
@@ -132,7 +137,7 @@ def ask(  # noqa: PLR0913  # the last four say how, not what
 
 
 def _opened(method: str | Method) -> Method | None:
-    """What answers; None where the graph alone does."""
+    """The method; None if the graph alone answers."""
     if not isinstance(method, str):
         return method
     return None if method == "exact" else open_method(method)
@@ -147,9 +152,9 @@ def prepare(
     predicted_only: bool = False,
     lookup: Lookup | None = None,
 ) -> Question:
-    """The question with the ids of a graph; what does not parse, is no tree or names unknown things is an error.
+    """The question with the ids of a graph; an error if it does not parse, is not a tree, or has unknown names.
 
-    `lookup` has found names beforehand, see `lookup_for`.
+    `lookup` holds names that were looked up before, see `lookup_for`.
     """
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
@@ -178,7 +183,7 @@ def ask_all(
     method_name: str,
     answered: Callable[[], None] = lambda: None,
 ) -> list[Answers]:
-    """The answers to several questions on one graph by one call of the method; without a method, known ones only.
+    """The answers to several questions on one graph, by one call of the method; only known ones without a method.
 
     Explanations may ask the method again; `answered` is called before they are made.
     """
@@ -187,7 +192,7 @@ def ask_all(
 
 
 def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:
-    """The query of a question, with names, and the number of answers it asks for, if it says one."""
+    """The query of a question, with names, and its LIMIT, if it has one."""
     if isinstance(question, Query):
         return question, None
     if is_sparql(question):
@@ -201,12 +206,12 @@ def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | No
 
 
 def is_sparql(text: str) -> bool:
-    """Whether a question is SPARQL; else it is a formula."""
+    """Whether a question is SPARQL rather than a formula."""
     return _SPARQL.match(text) is not None
 
 
 def prefixes_of(graph: KnowledgeGraph) -> dict[str, str]:
-    """The prefixes that SPARQL about a graph need not declare, beside the well-known ones."""
+    """The prefixes of a graph, which SPARQL need not declare."""
     return graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
 
 
@@ -221,7 +226,7 @@ def _require_ids(query: Query, graph: KnowledgeGraph) -> None:
 
 
 def default_method() -> str:
-    """What answers where no method is named: the model that is shipped, or the edge-type heuristic without one."""
+    """The name of the method that answers by default: the shipped model, or edge-type if none is shipped."""
     if not _ships_models():
         return DEFAULT_METHOD
     from unseen.models.model_folder import default_model
@@ -230,14 +235,14 @@ def default_method() -> str:
 
 
 def _ships_models() -> bool:
-    """Whether there is anything to look for; spares importing torch only to find nothing."""
+    """Whether the package contains models; checked first to avoid importing torch in vain."""
     return (resources.files("unseen.data") / "models").is_dir()
 
 
 def open_method(name: str, device: str = "auto") -> Method:
-    """A method by name, a shipped model, or what the folder of a model or a run holds; models are opened once.
+    """The method of a name, a shipped model, a model folder or a run folder; a model is opened only once.
 
-    `device` is where a model computes: cpu, cuda, cuda:1, or auto, a GPU if there is one. Methods without a network
+    `device` is where a model computes: cpu, cuda, cuda:1, or auto (a GPU if there is one). Methods without a network
     compute on the CPU.
     """
     if name in METHODS and device not in ("auto", "cpu"):
@@ -253,7 +258,7 @@ def open_method(name: str, device: str = "auto") -> Method:
     if name == "rules":
         return _rules_method()
     if ":" in name and not Path(name).exists():
-        return made_by_factory(name)
+        return _made(name, device)
     from unseen.models.model_folder import kept_model, shipped_models
 
     shipped = [model.name for model in shipped_models()]
@@ -264,37 +269,63 @@ def open_method(name: str, device: str = "auto") -> Method:
     raise UnknownMethod("method", name, (*METHODS, *shipped, "a run folder", "package.module:factory"))
 
 
-def made_by_factory(name: str) -> Method:
-    """What `package.module:factory` returns when it is called; modules in the current folder are found too."""
-    module_name, _, attribute = name.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        factory = getattr(import_module(module_name), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UnseenError(f"the method {name} cannot be made: {error}") from None
-    made: Method = factory()
-    missing = [part for part in ("answer", "estimate") if not callable(getattr(made, part, None))]
-    if missing:
-        raise UnseenError(f"the method {name} has no {missing[0]}: a method has `answer` and `estimate`")
-    return made
+def _made(name: str, device: str) -> Method:
+    """A method of the user's own; its factory decides where it computes."""
+    from unseen.methods.factories import made_by_factory
+
+    if device != "auto":
+        raise UnseenError(f"the factory {name} chooses its device itself: leave out --device")
+    return made_by_factory(name)
+
+
+def evaluate(
+    method: str | Method,
+    dataset: str | Path | Dataset,
+    split: str = "test",
+    options: Options | None = None,
+    *,
+    device: str = "auto",
+) -> Result:
+    """The accuracy of a method on the questions of a dataset: filtered ranks by question type, and their averages.
+
+    `method` is an object or a name, as for `ask`. `dataset` is a `Dataset`, or the path of a dataset folder or of
+    published files.
+    """
+    from unseen.datasets.dataset import Dataset
+    from unseen.evaluation.evaluator import evaluate as measured
+
+    name = method if isinstance(method, str) else type(method).__name__
+    opened = open_method(method, device) if isinstance(method, str) else method
+    found = dataset if isinstance(dataset, Dataset) else open_dataset(Path(dataset))
+    check_memory(opened, found.observed(split))
+    return measured(opened, found, split, options, name=name)
+
+
+def open_dataset(path: Path, progress: Callable[[int, int], None] | None = None) -> Dataset:
+    """The dataset of a dataset folder, or of anything published that can be imported."""
+    from unseen.datasets.dataset import Dataset
+    from unseen.datasets.published import import_dataset
+
+    if (path / "manifest.json").is_file():
+        return Dataset.open(path)
+    return import_dataset(path, progress=progress)
 
 
 @cache
 def _rules_method() -> Method:
-    """One for all callers, so that rules mined for a graph serve every question about it."""
+    """One object for all callers, so that rules are mined once for a graph."""
     from unseen.methods.mined_rules import MinedRules
 
     return MinedRules()
 
 
 def device_of(method: Method) -> str:
-    """Where a method computes."""
+    """The device that a method computes on."""
     return str(getattr(getattr(method, "method", method), "device", "cpu"))
 
 
 def check_memory(method: Method, graph: KnowledgeGraph) -> None:
-    """Refuse a graph that a method says is too large for it on this machine."""
+    """Raise an error if a graph is too large for a method on this machine."""
     check = getattr(getattr(method, "method", method), "check_memory", None)
     if check is not None:
         check(graph)

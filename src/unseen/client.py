@@ -1,4 +1,4 @@
-"""A server from Python, with the same `ask`, `add` and `remove` as at home.
+"""A client for an unseen server, with the same `ask`, `add` and `remove` as the library.
 
 ```python
 with unseen.connect("http://127.0.0.1:7878") as graph:
@@ -7,7 +7,7 @@ with unseen.connect("http://127.0.0.1:7878") as graph:
         print(answer.entity, answer.known, answer.probability)
 ```
 
-It needs nothing but Python's own HTTP. A client may be used by many threads; each has a connection of its own.
+It needs only the standard library. Several threads may use one client; each has its own connection.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from unseen.reasons.reason import Reason
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_NOT_OURS = "the answer has not the shape that it must have; is this a server of unseen?"
+_NOT_OURS = "the response has an unexpected form; is this a server of unseen?"
 RESULTS = "application/sparql-results+json"
 
 
 @dataclass(frozen=True)
 class GraphCounts:
-    """How large the graph of a server is."""
+    """The size of the graph of a server."""
 
     num_entities: int
     num_relations: int
@@ -41,12 +41,12 @@ class GraphCounts:
 
 
 def connect(url: str = "http://127.0.0.1:7878", *, api_key: str | None = None, timeout: float = 60.0) -> Client:
-    """A client of the server at an address; the connection is made with the first request."""
+    """A client of the server at `url`. It connects with the first request."""
     return Client(url, api_key=api_key, timeout=timeout)
 
 
 class Client:
-    """One server."""
+    """A client of one server; also a context manager."""
 
     def __init__(self, url: str, *, api_key: str | None = None, timeout: float = 60.0) -> None:
         self.url, self._timeout = url.rstrip("/"), timeout
@@ -82,7 +82,7 @@ class Client:
         exact: bool = False,
         all_predictions: bool = False,
     ) -> Answers:
-        """The answers to a question (formula or SPARQL): what the graph says, then what it implies."""
+        """The answers to a question (formula or SPARQL): known answers first, then predicted ones."""
         body = {"question": question, "top": top, "explain": explain, "predicted_only": predicted_only}
         more = {"exact": exact} | ({"all_predictions": True} if all_predictions else {})
         found = self._json("POST", "/ask", {**body, **more}, text=question)
@@ -93,21 +93,21 @@ class Client:
             return Answers(found["query"], found["method"], counts, found["known"], answers, warnings)
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
-        """Add triples by name, all or none; how many of them are new. They count from now on, and last."""
+        """Add triples by name, all or none, and return how many are new. They are durable and count at once."""
         sent = [list(triple) for triple in triples]
         found = self._json("POST", "/triples", {"triples": sent}) if sent else {"added": 0}
         with _of_our_shape():
             return int(found["added"])
 
     def remove(self, triples: Iterable[Sequence[str]]) -> int:
-        """Remove triples by name, all or none; how many of them were there."""
+        """Remove triples by name, all or none, and return how many existed."""
         sent = [list(triple) for triple in triples]
         found = self._json("DELETE", "/triples", {"triples": sent}) if sent else {"removed": 0}
         with _of_our_shape():
             return int(found["removed"])
 
     def query(self, sparql: str, *, infer: bool = False, top: int | None = None) -> list[dict[str, str]]:
-        """The solutions of a SPARQL SELECT, exact unless `infer`; values as plain texts."""
+        """The solutions of a SPARQL SELECT with values as plain text; exact unless `infer` is true."""
         parameters = {"query": sparql} | ({"infer": "true"} if infer else {}) | ({"k": str(top)} if top else {})
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": RESULTS}
         found = _read(self._send("POST", "/query", urlencode(parameters).encode(), headers, sparql))
@@ -121,12 +121,12 @@ class Client:
         self._send("POST", "/update", sparql.encode(), {"Content-Type": "application/sparql-update"}, sparql)
 
     def entities(self, search: str = "", limit: int = 20) -> list[dict[str, Any]]:
-        """Entities whose name holds a text."""
+        """Entities whose name contains a text."""
         found: list[dict[str, Any]] = self._listed("entities", search, limit)
         return found
 
     def relations(self, search: str = "", limit: int = 1000) -> list[dict[str, Any]]:
-        """Relations whose name holds a text, the most frequent first."""
+        """Relations whose name contains a text, the most frequent first."""
         found: list[dict[str, Any]] = self._listed("relations", search, limit)
         return found
 

@@ -1,7 +1,7 @@
-"""Everything that can go wrong, as a small tree that speaks to the user.
+"""The errors that users see, as a tree of classes.
 
 ```
-UnseenError                      anything the user can do something about: one line, exit code 2
+UnseenError                      any error that the user can fix: one line, exit code 2
 ├── GraphError                   a graph could not be read, built or written
 │   ├── MalformedLine            one line of one file is not a triple
 │   └── TooLarge                 more ids than int32 columns can hold
@@ -21,13 +21,14 @@ UnseenError                      anything the user can do something about: one l
 │   ├── ConfigError              a setting that does not exist or does not fit
 │   ├── RunFolderError           a run folder that is missing, taken, damaged or of another method
 │   └── Diverged                 the loss is no longer a number
-├── Stopped                      work that was told to end before it was done
-├── ServerError                  what a server answered when it could not do what was asked
+├── Stopped                      work that was stopped before it was done
+├── ServerError                  an error that a server answered
 ├── UnknownMethod                no method (or embedded graph) of that name
+├── FactoryError                 `package.module:factory` makes no method: what is wrong with it
 └── MissingExtra                 a feature whose optional packages are not installed
 ```
 
-Each error carries its data as attributes, and its text says what was wrong, where, and what to do about it.
+Each error has its data as attributes. Its text says what was wrong, where, and what to do about it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class UnseenError(Exception):
-    """Base of all errors a user can do something about."""
+    """Base of all errors that a user can fix."""
 
 
 class GraphError(UnseenError):
@@ -131,7 +132,7 @@ class RunFolderError(TrainingError):
 
 
 class Diverged(TrainingError):
-    """The loss is no longer a number; the batch that did it is saved."""
+    """The loss is no longer a number; its batch is saved."""
 
     def __init__(self, step: int, saved: Path) -> None:
         self.step, self.saved = step, saved
@@ -142,14 +143,14 @@ class Diverged(TrainingError):
 
 
 class Stopped(UnseenError):
-    """Work that was told to end before it was done."""
+    """Work that was stopped before it was done."""
 
     def __init__(self) -> None:
-        super().__init__("it was stopped before it was done")
+        super().__init__("stopped before it was done")
 
 
 class ServerError(UnseenError):
-    """What a server answered when it could not do what was asked: its status, its error as data, when to try again."""
+    """An error that a server answered: its status, its code and details, and when to try again."""
 
     def __init__(
         self,
@@ -215,7 +216,7 @@ class AmbiguousName(UnknownName):
 
     def __init__(self, kind: str, name: str, candidates: Sequence[str]) -> None:
         super().__init__(kind, name, candidates)
-        self.args = (f"the {kind} name {name!r} is shared; say which one: {', '.join(self.closest)}",)
+        self.args = (f"the {kind} name {name!r} is ambiguous; choose one of: {', '.join(self.closest)}",)
 
 
 class EvaluationError(UnseenError):
@@ -228,6 +229,14 @@ class UnknownMethod(UnseenError):
     def __init__(self, kind: str, name: str, available: Sequence[str]) -> None:
         self.kind, self.name, self.available = kind, name, tuple(available)
         super().__init__(f"there is no {kind} {shorten(name)!r}; available: {', '.join(self.available)}")
+
+
+class FactoryError(UnseenError):
+    """`package.module:factory` does not make a method."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        self.name, self.problem = name, problem
+        super().__init__(f"cannot make the method {shorten(name)}: {problem}")
 
 
 class MissingExtra(UnseenError):

@@ -10,6 +10,7 @@ import pytest
 from tests.attack.raw import exchange, request, status_of
 from tests.conftest import FAMILY
 from tests.server.running import Running, running
+from unseen.server import page_files
 from unseen.server.app import make_app
 from unseen.server.gate import Gate
 from unseen.server.keys import Keys
@@ -177,10 +178,12 @@ def test_a_route_must_say_what_right_it_needs() -> None:
         RouteTable([Route("GET", "/x", "open", answer), Route("GET", "/x", "read", answer)])  # type: ignore[arg-type]
 
 
-def test_only_the_health_and_the_description_are_open(guarded: Running) -> None:
+def test_only_the_health_the_description_and_the_files_of_the_page_are_open(guarded: Running) -> None:
     app = make_app(guarded.database, ServerSettings(model="edge-type"))
     assert isinstance(app, Gate)
     opened = {route.path for route in app.table.routes if route.right == "open"}
-    assert opened == {"/healthz", "/openapi.json"}
+    files = {route.path for route in page_files.routes()}
+    assert opened == {"/healthz", "/openapi.json", *files}
+    assert all(path in page_files.VIEWS or path.startswith("/page/") for path in files)
     reading = {(route.method, route.path) for route in app.table.routes if route.right == "read"}
     assert {method for method, path in reading if path not in ("/query", "/ask")} == {"GET"}

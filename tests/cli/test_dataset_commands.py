@@ -55,7 +55,7 @@ def test_a_bad_ratio_is_refused_before_anything_is_read(tmp_path: Path) -> None:
 
 def test_nothing_is_replaced_without_force(tmp_path: Path) -> None:
     run("split", "countries", "-o", tmp_path / "c")
-    with pytest.raises(DatasetError, match="is there already"):
+    with pytest.raises(DatasetError, match="already exists"):
         run("split", "countries", "--seed", 1, "-o", tmp_path / "c")
     run("split", "countries", "--seed", 1, "-o", tmp_path / "c", "--force")
     assert Dataset.open(tmp_path / "c").manifest["seed"] == 1

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from tests.evaluation.small_dataset import TYPES, small_dataset
 from unseen.cli.main import app
-from unseen.errors import EvaluationError, GraphError, TooLarge, UnknownMethod
+from unseen.errors import EvaluationError, GraphError, UnknownMethod
 
 PAPER = Path(__file__).parents[2] / "experiments" / "paper_results.csv"
 
@@ -82,14 +82,15 @@ def test_types_that_leave_nothing_of_what_was_asked_are_refused(folder: Path) ->
         assert "names no query type" in result.output
 
 
-def test_a_graph_too_large_for_the_model_is_refused_with_what_would_work(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_graph_too_large_for_the_network_is_evaluated_by_rules_alone(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from unseen.methods.zero_shot import footprint
 
     monkeypatch.setattr(footprint, "bytes_free", lambda _device: 1000)
-    with pytest.raises(TooLarge, match="edge-type"):
-        run("evaluate", "--model", "default", folder, "--types", "links")
+    target = tmp_path / "result.json"
+    run("evaluate", "--model", "default", folder, "--types", "links", "--limit", "5", "--json", target)
+    assert json.loads(target.read_text("utf-8"))["method"] == "default"
 
 
 def test_report_makes_tables_of_results(folder: Path, tmp_path: Path) -> None:

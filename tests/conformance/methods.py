@@ -84,6 +84,16 @@ def zero_shot(*, known_facts: bool = True, certain: bool = False, remembers: Seq
     return method.eval()
 
 
+def combined(**ways: float) -> Answerer:
+    """The untrained model together with rules, by made-up weights."""
+    from unseen.methods.combination import Combination
+    from unseen.methods.combined import Combined
+
+    evidence = {"network": {"one": 1.0, "size": -0.1}, "rules": {"one": 0.3, "quality": 0.5}, "sources": {"one": 0.1}}
+    offset = {"one": -1.0, "known": 0.2, "tails": 0.1, "total": -0.5}
+    return Combined(zero_shot(), MinedRules(samples=20), Combination(evidence, offset, **ways))
+
+
 def reloaded_zero_shot(method: Answerer, folder: Path) -> Answerer:
     """The same for the zero-shot model."""
     return reloaded_weights(method, folder, zero_shot(known_facts=method.answering.known_facts))
@@ -197,6 +207,8 @@ METHODS = [
         knows_new_relations=False,
     ),
     MethodCase("zero-shot with a memory of relations", lambda: zero_shot(remembers=RELATION_NAMES[:2])),
+    MethodCase("network and rules", combined),
+    MethodCase("network and rules, sharpened", lambda: combined(sharpness=2.0, inner_sharpness=4.0)),
     MethodCase("cqd-beam", cqd_beam),
     MethodCase("cqd-beam, calibrated", lambda: cqd_beam(scale="calibrated", logic="goedel")),
     MethodCase("cqd-beam, softmax", lambda: cqd_beam(scale="softmax", negation=2.0, heads="any")),

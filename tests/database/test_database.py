@@ -169,7 +169,7 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match="is no database; `unseen db create` makes one"):
         Database(tmp_path / "nothing")
     (tmp_path / "file").touch()
-    with pytest.raises(DatabaseError, match="is there already and is no database"):
+    with pytest.raises(DatabaseError, match="already exists and is no database"):
         Database.create(tmp_path)
 
 
@@ -222,7 +222,7 @@ def test_a_backup_is_a_database(database: Database, tmp_path: Path) -> None:
     with Database(tmp_path / "copy.db") as copy:
         assert triples(copy) == set(FAMILY)
         copy.add([("x", "y", "z")])
-    with pytest.raises(DatabaseError, match="is there already"):
+    with pytest.raises(DatabaseError, match="already exists"):
         database.backup(tmp_path / "copy.db")
 
 

@@ -132,7 +132,7 @@ class TestFetching:
     def test_a_file_that_is_there_and_wrong_is_said(self, server, tmp_path: Path) -> None:
         _, url = server
         (tmp_path / "x.zip").write_bytes(b"mine")
-        with pytest.raises(DatasetError, match="there already with a wrong checksum"):
+        with pytest.raises(DatasetError, match="already exists with a wrong checksum"):
             fetch(RemoteFile(url, "x.zip", SHA256), tmp_path)
         assert (tmp_path / "x.zip").read_bytes() == b"mine"
 

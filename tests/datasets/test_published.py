@@ -195,7 +195,7 @@ class TestWhatOthersRead:
         assert list(tmp_path.iterdir()) == []
 
     def test_nothing_is_overwritten(self, inductive: Path) -> None:
-        with pytest.raises(DatasetError, match="is there already"):
+        with pytest.raises(DatasetError, match="already exists"):
             export_dataset(inductive_dataset(), inductive, "inductiveqe")
 
     def test_an_unknown_format_names_the_known_ones(self, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_label_that_two_things_share_shows_which_is_which(places: Names) -> No
         places.find("Paris")
     assert caught.value.closest == ("Paris (geo:Q90)", "Paris (geo:Q830149)")
     assert str(caught.value) == (
-        "the entity name 'Paris' is shared; say which one: Paris (geo:Q90), Paris (geo:Q830149)"
+        "the entity name 'Paris' is ambiguous; choose one of: Paris (geo:Q90), Paris (geo:Q830149)"
     )
 
 

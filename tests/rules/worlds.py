@@ -98,7 +98,7 @@ def _numbered(fact: Triple, graph: KnowledgeGraph, forwards: bool = True) -> tup
 def _scores(method: Answerer, graph: KnowledgeGraph, asked: list[tuple[int, int, int]]) -> Iterator[np.ndarray]:
     for low in range(0, len(asked), BATCH):
         queries = [Project(relation, Anchor(source)) for source, relation, _ in asked[low : low + BATCH]]
-        yield from method.answer(graph, queries).numpy()
+        yield from method.answer(graph, queries).cpu().numpy()
 
 
 def family(generations: int = 5, seed: int = 0) -> RuleWorld:

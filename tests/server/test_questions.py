@@ -145,10 +145,18 @@ def test_the_description_lists_every_route_with_examples(reading: Running) -> No
         "/relations",
         "/healthz",
         "/metrics",
+        "/.json",
+        "/ask.json",
+        "/ask.csv",
+        "/ask.parquet",
+        "/why.json",
+        "/entity.json",
+        "/change.json",
     } == set(described["paths"])
     assert "example" in str(described["paths"]["/ask"])
     given = {path for path, routes in described["paths"].items() if "422" in str(routes)}
-    assert given == {"/ask", "/query"}  # the framework's own would be everywhere
+    page = {"/ask.json", "/ask.csv", "/ask.parquet", "/why.json", "/change.json"}
+    assert given == {"/ask", "/query", *page}  # the framework's own would be everywhere
 
 
 def test_relations_that_cannot_be_predicted_are_named_and_silent(tmp_path: Path) -> None:

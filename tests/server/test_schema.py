@@ -31,9 +31,11 @@ OPERATIONS = [
     ("GET", "/store"), ("PUT", "/store"), ("POST", "/store"), ("DELETE", "/store"),
     ("POST", "/ask"), ("POST", "/triples"), ("DELETE", "/triples"),
     ("GET", "/entities"), ("GET", "/relations"), ("GET", "/healthz"), ("GET", "/metrics"),
+    ("GET", "/.json"), ("GET", "/ask.json"), ("GET", "/ask.csv"), ("GET", "/ask.parquet"), ("GET", "/why.json"),
+    ("GET", "/entity.json"), ("GET", "/change.json"),
 ]  # fmt: skip
 
-WITHOUT_INPUT = ("/healthz", "/metrics")
+WITHOUT_INPUT = ("/healthz", "/metrics", "/.json")
 
 
 @pytest.fixture(scope="module")

@@ -175,12 +175,13 @@ def test_a_result_that_is_too_large_leaves_no_file_behind(tmp_path) -> None:
 
 
 def test_results_that_are_too_large_or_slow_are_stopped(tmp_path) -> None:
-    from tests.server.running import running
+    from tests.server.running import running, wait_until
     from unseen.server.server_settings import Limits, ServerSettings
 
     limits = Limits(result_bytes=2000, seconds=0.5)
     triples = [(f"a{i}", "r", f"b{i}") for i in range(300)]
     with running(tmp_path / "x.db", triples, ServerSettings(port=0, model="edge-type", limits=limits)) as server:
+        wait_until(lambda: server.query("ASK {}").status == 200)  # the first query also waits for the engine to start
         assert server.query("SELECT * { ?s ?p ?o }").error["code"] == "result_too_large"
         slow = server.query("SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?a != ?d && ?d != ?g) }")
         assert (slow.status, slow.error["code"]) == (504, "time_limit")

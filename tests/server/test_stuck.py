@@ -68,11 +68,30 @@ def test_a_query_over_its_memory_is_told_so_and_the_next_one_is_answered(tmp_pat
 
 
 def test_a_query_too_deep_for_the_engine_is_told_so(server: Running) -> None:
-    error = server.send(
-        "POST", "/query", "ASK{FILTER(" + "!" * 900_000 + "?a)}", {"Content-Type": "application/sparql-query"}
-    ).error
+    deep = "ASK{FILTER(" + "1+" * 100_000 + "1=2)}"
+    error = server.send("POST", "/query", deep, {"Content-Type": "application/sparql-query"}).error
     assert error["reason"] == "it is nested too deeply for the engine"
     assert server.query("ASK { ?s ?p ?o }").json["boolean"]
+
+
+@pytest.mark.parametrize("sign", ["!", "-", "+ "])
+def test_a_long_row_of_signs_is_refused_before_it_reaches_the_engine(server: Running, sign: str) -> None:
+    for address, kind, text in [
+        ("/query", "query", "ASK{{FILTER({}?a)}}"),
+        ("/update", "update", "DELETE{{}}WHERE{{FILTER({}?a)}}"),
+    ]:
+        body = text.format(sign * 400_000)
+        error = server.send("POST", address, body, {"Content-Type": f"application/sparql-{kind}"}).error
+        assert error["reason"] == "it is nested deeper than 100 levels"
+    assert "unseen_exact_queries_ended_nesting 0" in server.send("GET", "/metrics").text
+
+
+def test_whatever_ends_a_query_is_told_as_its_reason(tmp_path: Path) -> None:
+    with running(tmp_path / "x.db", FAMILY, settings(seconds=0.5)) as server:
+        assert server.query(ENDLESS).error["reason"] == "it took longer than 0.5 seconds"
+    triples = [(f"e{i}", "r", f"e{i + 1}") for i in range(100)]
+    with running(tmp_path / "y.db", triples, settings()) as server:
+        assert server.query(HUGE).error["reason"] == "it needs more than 64 MB of memory"
 
 
 def test_an_engine_that_is_killed_is_started_again_and_every_write_is_there(server: Running) -> None:

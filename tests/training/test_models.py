@@ -183,7 +183,7 @@ class TestCommands:
         DATASET.save(tmp_path / "small")
         asked = CliRunner().invoke(app, ["ask", "countries", "?x : borders(France, x)", "--model", "another", "--json"])
         assert asked.exit_code == 0, asked.output
-        assert json.loads(asked.output)["method"] == "another"
+        assert json.loads(asked.stdout)["method"] == "another"
         words = ["evaluate", "--model", "default", str(tmp_path / "small"), "--split", "valid", "--limit", "2"]
         assert CliRunner().invoke(app, words).exit_code == 0
         both = ["evaluate", "edge-type", str(tmp_path / "small"), "--model", "default"]

@@ -82,7 +82,7 @@ class TestCommand:
         for words, message in (
             (("default", *graphs), "shipped with the package"),
             ((run, *graphs, "-o", tmp_path / "copy"), "is a run"),
-            ((model, *graphs, "-o", tmp_path), "there already"),
+            ((model, *graphs, "-o", tmp_path), "already exists"),
             (("nowhere", *graphs), "nowhere"),
             ((*graphs, files[1], model), f"{model} is a model: name it first"),
             ((*graphs, tmp_path, model), f"{model} is a model: name it first"),

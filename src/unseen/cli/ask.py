@@ -17,13 +17,14 @@ def ask(
             show_default=False,
         ),
     ],
-    top: Annotated[int | None, typer.Option(help="How many answers to show: 10, or what a SPARQL LIMIT says.")] = None,
+    top: Annotated[
+        int | None, typer.Option(help="How many answers to show; by default 10, or the LIMIT of SPARQL.")
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
-            help="A model or a run folder, rules (mined from the graph itself), edge-type (a quick heuristic) or "
-            "exact (only known); "
-            "by default the model that is shipped.",
+            help="A model, a run folder, rules (mined from the graph itself), edge-type (a quick heuristic), exact "
+            "(known answers only), or package.module:factory; by default the shipped model.",
             show_default=False,
         ),
     ] = None,
@@ -36,10 +37,10 @@ def ask(
     ] = False,
     predicted: Annotated[bool, typer.Option("--predicted", help="Show predicted answers only.")] = False,
     all_predictions: Annotated[
-        bool, typer.Option("--all", help="Show predictions also where they are no better than chance.")
+        bool, typer.Option("--all", help="Show predictions even if they are no better than chance.")
     ] = False,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
+    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Answer a question: what the graph says (known), then what it implies (predicted).

@@ -18,7 +18,7 @@ def calibrate(  # one argument a flag
         str,
         typer.Argument(
             metavar="MODEL",
-            help="The folder of a zero-shot model or run, or a shipped model; comes first, before --graphs.",
+            help="The folder of a zero-shot model or run, or a shipped model; give it before --graphs.",
         ),
     ],
     graphs: Annotated[
@@ -27,7 +27,7 @@ def calibrate(  # one argument a flag
             "--graphs",
             "-g",
             metavar="GRAPH",
-            help="A graph file, a folder with train, valid and test files, a dataset (all is read), or `countries`.",
+            help="A graph file, a folder with train, valid and test files, a dataset (read whole), or `countries`.",
         ),
     ],
     more: Annotated[
@@ -45,11 +45,11 @@ def calibrate(  # one argument a flag
         ),
     ] = None,
     queries: Annotated[int, typer.Option(min=3, help="Questions a type and graph.")] = 30,
-    seed: Annotated[int, typer.Option(min=0, help="Which facts are hidden, and which questions asked.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the hidden facts and of the questions.")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto: the GPU if there is one.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the calibration and what it is worth.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the calibration and how good it is.")] = False,
 ) -> None:
-    """Fit the probabilities of a zero-shot model again, to facts hidden from graphs at random; weights stay.
+    """Fit the probabilities of a zero-shot model again, to facts hidden at random; the weights do not change.
 
     Give graphs as complete as you have them: what they do not say counts as false. The table says, for each graph, what
     a calibration fitted to the others makes of it; the network may have learned from that graph, so elsewhere it can be

@@ -41,7 +41,7 @@ def check(
         typer.Option(metavar="FILE.png|svg", help="Also draw a picture.", show_default=False),
     ] = None,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
+    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
 ) -> None:
     """Find out whether predictions hold on a graph: hide some of its facts and ask for them.
 

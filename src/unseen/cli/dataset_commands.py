@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from unseen.datasets.dataset import Dataset
 
 _OUTPUT = typer.Option("--output", "-o", help="The dataset folder to write.", show_default=False)
-_FORCE = typer.Option("--force", help="Replace a dataset that is there already.")
-_NAME = typer.Option(help="What the dataset is called; by default after the file or folder.", show_default=False)
+_FORCE = typer.Option("--force", help="Replace an existing dataset.")
+_NAME = typer.Option(help="Name of the dataset; by default that of the file or folder.", show_default=False)
 _JSON = typer.Option("--json", help="Print JSON.")
 LAYOUT = typer.Option(
     metavar="NAME",
@@ -45,10 +45,10 @@ def split(
     ] = 175,
     seed: Annotated[int, typer.Option(help="Seed of the random draw; 42 gives the published splits.")] = 42,
     disjoint: Annotated[
-        bool, typer.Option("--disjoint", help="Training and inference graphs share no entity at all.")
+        bool, typer.Option("--disjoint", help="Training and inference graphs share no entity.")
     ] = False,
     given: Annotated[
-        bool, typer.Option("--given", help="Keep the split that the files are: training, validation, test triples.")
+        bool, typer.Option("--given", help="The files are already split: training, validation, test triples.")
     ] = False,
     inference: Annotated[
         list[Path] | None,
@@ -71,11 +71,11 @@ def split(
     ask: Annotated[str | None, ASK] = None,
     name: Annotated[str | None, _NAME] = None,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
+    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
     force: Annotated[bool, _FORCE] = False,
     as_json: Annotated[bool, _JSON] = False,
 ) -> None:
-    """Split a graph for inductive questions: at validation and test it has entities that training never saw.
+    """Split a graph so that validation and test have entities that training never saw.
 
     With --given nothing is drawn: the files are the training, validation and test triples of a published split, of one
     graph or of a training graph and another one to test on. Which layout was found is said and kept.
@@ -132,7 +132,7 @@ def import_(
     ] = None,
     relations: Annotated[
         int | None,
-        typer.Option(min=1, help="How many relations an .npz file has that does not say it.", show_default=False),
+        typer.Option(min=1, help="Number of relations, for an .npz file that does not state it.", show_default=False),
     ] = None,
     name: Annotated[str | None, _NAME] = None,
     force: Annotated[bool, _FORCE] = False,
@@ -172,14 +172,14 @@ def export(
     ],
     form: Annotated[
         str | None,
-        typer.Option("--format", help="inductiveqe, betae, query2box or npz; by the name of the output without it."),
+        typer.Option("--format", help="inductiveqe, betae, query2box or npz; by default from the name of the output."),
     ] = None,
     types: Annotated[
         str | None,
         typer.Option(help="Query types to write, separated by commas; all by default.", show_default=False),
     ] = None,
 ) -> None:
-    """Write a dataset in a published format, for programs that read nothing else.
+    """Write a dataset in a published format, for other programs.
 
     What a format has no place for is refused. All of these but npz are made of pickle files, the only ones that unseen
     ever writes.
@@ -203,14 +203,15 @@ def export(
 
 def download(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Which one; none lists them all.", show_default=False)
+        str | None,
+        typer.Argument(metavar="NAME", help="Which dataset; without a name, all are listed.", show_default=False),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The folder to put it in; by default its name.")
     ] = None,
     as_json: Annotated[bool, _JSON] = False,
 ) -> None:
-    """Fetch a public dataset by name: continued where it broke off, and checked before it takes its name.
+    """Download a public dataset by name. An interrupted download continues, and the result is checked.
 
     \b
     Examples:
@@ -253,7 +254,7 @@ def _check_free(output: Path, force: bool) -> None:
     from unseen.errors import DatasetError
 
     if not force and output.exists() and (not output.is_dir() or any(output.iterdir())):
-        raise DatasetError("is there already; choose another folder, or say --force to replace a dataset", path=output)
+        raise DatasetError("already exists; choose another folder, or use --force to replace a dataset", path=output)
 
 
 def _tell(dataset: Dataset, output: Path, as_json: bool) -> None:

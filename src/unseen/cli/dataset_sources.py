@@ -15,15 +15,13 @@ if TYPE_CHECKING:
 
 def open_dataset(path: Path) -> Dataset:
     """A dataset folder, or anything published that can be imported."""
+    from unseen import api
     from unseen.cli.console import progress_bar
-    from unseen.datasets.dataset import Dataset
-    from unseen.datasets.published import import_dataset
 
-    if (path / "manifest.json").is_file():
-        return Dataset.open(path)
     with progress_bar("importing", unit="queries") as bar:
-        dataset = import_dataset(path, progress=bar)
-    tell_notes(dataset, path)
+        dataset = api.open_dataset(path, progress=bar)
+    if not (path / "manifest.json").is_file():
+        tell_notes(dataset, path)
     return dataset
 
 

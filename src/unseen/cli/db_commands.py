@@ -23,7 +23,7 @@ _WORDS = typer.Argument(
     metavar="[HEAD RELATION TAIL]...", help="Triples by name, three words each.", show_default=False
 )
 _FILE = typer.Option("--file", help="Read triples from a TSV file too; - is standard input.", show_default=False)
-_SKIP_ERRORS = typer.Option("--skip-errors", help="Leave out lines that are no triples, and count them.")
+_SKIP_ERRORS = typer.Option("--skip-errors", help="Skip lines that are not triples, and count them.")
 _JSON = typer.Option("--json", help="Print JSON.")
 
 
@@ -84,7 +84,7 @@ def add(
     words: Annotated[list[str] | None, _WORDS] = None,
     file: Annotated[str | None, _FILE] = None,
 ) -> None:
-    """Add triples by name; a name not met before becomes a new entity or relation.
+    """Add triples by name; unknown names become new entities or relations.
 
     \b
     Examples:
@@ -165,7 +165,7 @@ def backup(
 
 @app.command()
 def repair(path: Annotated[Path, _PATH]) -> None:
-    """Make a damaged database usable again from what is whole; damaged files are renamed, nothing is deleted.
+    """Repair a damaged database from its intact files; damaged files are renamed, nothing is deleted.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ def evaluate(
         str,
         typer.Argument(
             metavar="[METHOD_OR_RUN]",
-            help="edge-type, exact, rules, a model, or the folder of a run; not beside --model.",
+            help="edge-type, exact, rules, a model, a run folder, or package.module:factory; leave out with --model.",
         ),
     ],
     dataset: Annotated[
@@ -52,39 +52,44 @@ def evaluate(
     layout: Annotated[str | None, LAYOUT] = None,
     ask: Annotated[str | None, ASK] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, ...; auto takes a GPU if there is one.")] = "auto",
-    split: Annotated[str, typer.Option(help="Whose queries to ask: train, valid or test.")] = "test",
+    split: Annotated[str, typer.Option(help="Which queries to ask: train, valid or test.")] = "test",
     types: Annotated[
         str | None,
         typer.Option(
             help="Query types, separated by commas; all by default. `links` is link prediction: every hidden triple "
-            "from both ends, means over triples; `all,links` is everything.",
+            "is asked from both ends. `all,links` measures both.",
             show_default=False,
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Most queries a type (or triples): a fixed random sample.", show_default=False),
+        typer.Option(
+            min=1, help="At most this many queries a type (or triples): a fixed random sample.", show_default=False
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Which sample.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Queries answered at once; by default by memory.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, help="Queries answered at once; by default as many as fit into memory.", show_default=False
+        ),
     ] = None,
     strata: Annotated[bool, typer.Option("--strata", help="Break down by the number of missing links.")] = False,
     training_queries: Annotated[
         bool, typer.Option("--training-queries", help="Faithfulness: training queries on both graphs.")
     ] = False,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Numbers of answers and calibration; slow.")
+        bool, typer.Option("--probabilities", help="Expected numbers of answers, and calibration; slow.")
     ] = False,
-    full: Annotated[bool, typer.Option("--full", help="All of the three above.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="All three of the above.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write everything to this file; `-` prints JSON only.")
     ] = None,
 ) -> None:
     """Measure how well a method answers questions whose answers are known: filtered MRR, Hits@k and more.
 
-    Files of triples are measured as link prediction measures them: every test triple from both ends, from the training
-    (or inference) triples alone. `unseen split --given` makes a dataset of them for everything else.
+    Files of triples are measured by link prediction: every test triple is asked from both ends, given the training
+    (or inference) triples. `unseen split --given` turns such files into a dataset for all other questions.
 
     \b
     Examples:

@@ -14,7 +14,7 @@ _GRAPHS = typer.Argument(
     metavar="GRAPH...", help="Files that together make one graph, or `countries`.", show_default=False
 )
 _LITERALS = typer.Option("--literals", help="Keep RDF literals as entities.")
-_SKIP_ERRORS = typer.Option("--skip-errors", help="Leave out lines that are no triples, and count them.")
+_SKIP_ERRORS = typer.Option("--skip-errors", help="Skip lines that are not triples, and count them.")
 
 
 def info(

@@ -25,6 +25,7 @@ from unseen.cli import (
     serve,
     train_commands,
     tune_commands,
+    ui,
 )
 from unseen.cli.plain_help import CommandLine
 from unseen.errors import UnseenError
@@ -58,6 +59,7 @@ app.add_typer(models_commands.app, name="models")
 app.command("tune")(tune_commands.tune)
 app.add_typer(db_commands.app, name="db")
 app.command("serve")(serve.serve)
+app.command("ui")(ui.ui)
 app.command("download")(dataset_commands.download)
 app.command("doctor")(doctor.doctor)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unseen.models.model_folder import ModelFolder
 
 app = CommandLine(
-    help="List the models that are shipped, make one, or fit its probabilities again.",
+    help="List the shipped models, export one from a run, or fit its probabilities again.",
     rich_markup_mode="rich",
     no_args_is_help=False,
 )
@@ -26,7 +26,7 @@ app.command()(calibrate)
 @app.callback(invoke_without_command=True)
 def models(
     context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: all that the cards say.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: the whole cards.")] = False,
 ) -> None:
     """List the models that are shipped with the package.
 
@@ -54,7 +54,7 @@ def models(
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run of a zero-shot model.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder of the model to write.")],
-    licence: Annotated[str, typer.Option(help="Of the weights: what the data that they learned from asks for.")],
+    licence: Annotated[str, typer.Option(help="Licence of the weights, as the training data requires.")],
     metrics: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JSON to add to the card's metrics.", show_default=False)
     ] = None,

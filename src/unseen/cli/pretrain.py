@@ -20,7 +20,7 @@ GRAPHS = Annotated[
         "--graphs",
         "-g",
         metavar="GRAPH",
-        help="A graph file, a folder with a train file, a dataset, an .npz file, or `countries`; give it once a graph.",
+        help="A graph file, a folder with a train file, a dataset, an .npz file, or `countries`; repeatable.",
     ),
 ]
 MORE = Annotated[list[str] | None, typer.Argument(metavar="[GRAPH]...", help="Further graphs.", show_default=False)]
@@ -56,7 +56,7 @@ def pretrain_command() -> Any:
     return command
 
 
-_HELP = """Pre-train the zero-shot model on worlds cut out of graphs; it then answers on graphs that it never saw.
+_HELP = """Pre-train a zero-shot model on parts of graphs; it then answers on graphs that it has never seen.
 
 \b
 Examples:

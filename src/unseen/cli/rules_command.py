@@ -35,11 +35,12 @@ def rules(
     ] = None,
     samples: Annotated[
         int | None,
-        typer.Option(min=1, help="Mine with so many samples a rule.", show_default=False),
+        typer.Option(min=1, help="Samples for each rule.", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the samples.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
     top: Annotated[
-        int | None, typer.Option(min=1, help="How many rules: 20, in a file all.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="How many rules to list: by default 20, or all in a file.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     output: Annotated[
@@ -47,7 +48,7 @@ def rules(
         typer.Option("--output", "-o", metavar="FILE.tsv", help="Write a table of rules.", show_default=False),
     ] = None,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Leave out lines that are no triples.")] = False,
+    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
 ) -> None:
     """List the rules of a graph: what follows from what, how often, and an example of each.
 

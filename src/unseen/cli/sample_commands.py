@@ -33,16 +33,17 @@ def sample(
         typer.Option(help="A type of your own as NAME=TEMPLATE, like 4p=e/r/r/r/r; repeat as needed."),
     ] = None,
     compatible: Annotated[
-        bool, typer.Option("--compatible", help="The published rules to the letter, with their quirks.")
+        bool, typer.Option("--compatible", help="Follow the published rules exactly, with their quirks.")
     ] = False,
     hard: Annotated[
-        bool, typer.Option("--hard", help="Valid and test with as many queries for every number of missing links.")
+        bool,
+        typer.Option("--hard", help="Validation and test get equally many queries for every number of missing links."),
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same queries.")] = 42,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores unless said.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all cores.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the queries that the dataset has.")] = False,
 ) -> None:
-    """Draw questions with known answers for a dataset: training, validation and test, the 14 types or your own.
+    """Draw questions with known answers for a dataset: the 14 types of the paper, or your own.
 
     Counts not given are those of the paper's 175 % dataset (50,000 a type; 10,000 with negation in validation and
     test), less where the graph is smaller; questions of one link (1p) are then all listed.

@@ -29,13 +29,15 @@ def serve(
     model: Annotated[
         str | None,
         typer.Option(
-            help="What predicts: edge-type, rules, exact (nothing), a shipped model, or the folder of a model or a "
+            help="The method: edge-type, rules, exact (no predictions), a model, or the folder of a model or a "
             "run; as for `unseen ask` if not given.",
             show_default=False,
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Where to listen; other than this machine only with keys.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes any that is free.", min=0, max=65535)] = 7878,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; addresses other than this machine need keys.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes any free one.", min=0, max=65535)] = 7878,
     api_key_file: Annotated[
         Path | None, typer.Option(help="A file with lines `read KEY` and `write KEY`.", show_default=False)
     ] = None,
@@ -44,7 +46,7 @@ def serve(
     query_memory: Annotated[
         int | None,
         typer.Option(
-            help="Megabytes for one exact query or update; a quarter of the machine for all of them if not given.",
+            help="Megabytes for one exact query or update; by default a quarter of the machine for all of them.",
             min=16,
             show_default=False,
         ),
@@ -53,10 +55,10 @@ def serve(
     max_connections: Annotated[
         int | None,
         typer.Option(
-            help="Open connections; half of the open files, at most 1000, if not given.", show_default=False, min=1
+            help="Open connections; by default half of the open files, at most 1000.", show_default=False, min=1
         ),
     ] = None,
-    max_body: Annotated[int, typer.Option(help="Largest graph to be loaded, in megabytes.", min=1)] = 64,
+    max_body: Annotated[int, typer.Option(help="Largest graph that a client may send, in megabytes.", min=1)] = 64,
     cors_origin: Annotated[
         list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
     ] = None,
@@ -72,15 +74,9 @@ def serve(
       unseen serve countries --port 8080
       unseen serve world.db --model runs/first --host 0.0.0.0 --api-key-file keys.txt
     """
-    import os
-
-    from unseen.api import METHODS, default_method
     from unseen.errors import MissingExtra
 
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads of the model must not spin while requests wait
-    model = model or default_method()
-    if model in METHODS:
-        os.environ.setdefault("OMP_NUM_THREADS", "1")  # too little work for a second thread to be worth waking
+    model = prepared_model(model)
     try:
         from unseen.database.engine.limits import EngineLimits
         from unseen.database.engine.process_triples import ProcessTriples
@@ -95,12 +91,25 @@ def serve(
     connections, origins = ConnectionLimits(max_connections), tuple(cors_origin or ())
     settings = ServerSettings(host, port, model, keys, origins, limits, connections, engine=engine)
     with ExitStack() as stack:
-        database = _database(sources, stack, partial(ProcessTriples, limits=engine))
+        database = database_of(sources, stack, partial(ProcessTriples, limits=engine))
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))
     run.leave_if_stuck()
 
 
-def _database(sources: list[str], stack: ExitStack, open_triples: Callable[[Path], Triples]) -> Database:
+def prepared_model(model: str | None) -> str:
+    """What predicts, the default one if none is named; sets how many threads it computes with."""
+    import os
+
+    from unseen.api import METHODS, default_method
+
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads of the model must not spin while requests wait
+    model = model or default_method()
+    if model in METHODS:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # too little work for a second thread to be worth waking
+    return model
+
+
+def database_of(sources: list[str], stack: ExitStack, open_triples: Callable[[Path], Triples]) -> Database:
     """The database at a path, or a temporary one with the graph of files."""
     from unseen.api import came_from, find_source, is_database
     from unseen.cli.console import note, progress_bar

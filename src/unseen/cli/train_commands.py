@@ -26,13 +26,14 @@ ARGUMENTS = {
     ],
     "output": Annotated[Path, typer.Option("--output", "-o", metavar="RUN", help="The run folder to write.")],
     "resume": Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the folder, or begin it if there is none.")
+        bool, typer.Option("--resume", help="Continue the run in the folder, or start one if there is none.")
     ],
     "config": Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; flags come before it.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Settings in TOML; flags override them.", show_default=False)
     ],
     "minutes": Annotated[
-        float | None, typer.Option(help="Stop after so long, with a checkpoint; --resume goes on.", show_default=False)
+        float | None,
+        typer.Option(help="Stop after this many minutes, with a checkpoint; --resume continues.", show_default=False),
     ],
 }
 
@@ -40,7 +41,7 @@ ARGUMENTS = {
 FROM = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="MODEL", help="Begin with a model: `default`, its folder, or a run.", show_default=False
+        "--from", metavar="MODEL", help="Start from a model: `default`, a model folder, or a run.", show_default=False
     ),
 ]
 """Only for models that know no relation by name."""
@@ -66,7 +67,7 @@ def train_command(method: str) -> Callable[..., None]:
     return command
 
 
-_HELP = """Train {method} on the training graph and queries of a dataset; the run folder holds all that comes of it.
+_HELP = """Train {method} on the training graph and queries of a dataset; the run folder holds all results.
 
 \b
 Examples:

@@ -20,15 +20,17 @@ def tune(
         str | None, typer.Option(help="Query types, separated by commas; all by default.", show_default=False)
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Validation queries a type.")] = 200,
-    metric: Annotated[str, typer.Option(help="What to choose by: mrr, hits_at_1, 3, 10 or 100.")] = "hits_at_10",
+    metric: Annotated[str, typer.Option(help="Metric to choose by: mrr, hits_at_1, 3, 10 or 100.")] = "hits_at_10",
     beam: Annotated[int, typer.Option(min=0, help="Entities kept for each inner variable; 0 keeps all.")] = 32,
     known_facts: Annotated[
         bool,
-        typer.Option(help="Try observed links as certain; without, answers are predictions only, as in the paper."),
+        typer.Option(
+            help="Also try observed links as certain; otherwise answers are predictions only, as in the paper."
+        ),
     ] = True,
     seed: Annotated[int, typer.Option(help="Which sample of validation queries.")] = 0,
     calibration_queries: Annotated[
-        int, typer.Option(min=0, help="Validation queries a type that probabilities are fitted to; 0 is none.")
+        int, typer.Option(min=0, help="Validation queries a type for fitting probabilities; 0 fits none.")
     ] = 300,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write everything to this file; `-` prints JSON only.")

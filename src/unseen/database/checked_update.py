@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyoxigraph
 
-from unseen.database.guard import check_update
+from unseen.database.guard import check_update, nested_tokens
 from unseen.database.reserved import refuse_reserved
 from unseen.database.update_text import TracedUpdate, failing_first, traced, untraced
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
@@ -26,7 +26,7 @@ def checked_update(
     text: str, prefixes: Mapping[str, str], *, using: Sequence[str] = (), using_named: Sequence[str] = ()
 ) -> TracedUpdate:
     """The update as it is to be run; an error if it may not be, or is no update."""
-    tokens = list(tokens_of(text))
+    tokens = nested_tokens(text)
     check_update(text, tokens)
     refuse_reserved(text, tokens, prefixes)
     check_syntax(prefixes, text, tokens)

@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from unseen.database.graph_file import GraphFile
     from unseen.database.journal import Statement
     from unseen.database.ledger import Ledger
+    from unseen.database.recent_changes import RecentChanges
     from unseen.graph import KnowledgeGraph
     from unseen.graph.files.readers import ReadReport
+    from unseen.graph.prefixes import Prefixes
 
 _PREFIX = re.compile(r"(?:[A-Za-z][A-Za-z0-9_-]*)?")
 
@@ -55,12 +57,10 @@ class Database:
     """An open database; one process and, for writes, one thread at a time."""
 
     def __init__(self, path: str | Path, open_triples: Callable[[Path], Triples] = Triples) -> None:
-        """Open an existing database; `open_triples` opens the engine that holds its triples."""
+        """Open an existing database; `open_triples` opens the engine that stores its triples."""
         self.path = Path(path)
         self._writing = RLock()
-        self._prefixes: tuple[dict[str, str], dict[str, str]] | None = None
-        self.settled = 0
-        """`Triples.changes` when the last write ended: whoever has a copy of this many has every acknowledged one."""
+        self._prefixes: tuple[list[Prefixes], dict[str, str]] | None = None
         with ExitStack() as stack:
             folders.require(self.path)
             stack.enter_context(folders.locked(self.path))
@@ -83,7 +83,7 @@ class Database:
         self.close()
 
     def close(self, patience: float = -1) -> bool:
-        """Finish what is being written and let go of everything; closing twice does no harm.
+        """Finish the current write and release the database; closing twice is harmless.
 
         Whether that was done within some seconds; if not, everything stays open.
         """
@@ -104,7 +104,7 @@ class Database:
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The graph as it is now, for questions and models; it never changes once handed out."""
+        """The current graph, for questions and models; it is immutable."""
         with self._explaining("the graph could not be made"):
             return self._ledger.live.current()
 
@@ -114,13 +114,18 @@ class Database:
         return self._ledger.live.version
 
     @property
+    def recent(self) -> RecentChanges:
+        """The last changes, for whoever keeps a copy of the triples."""
+        return self._ledger.live.recent
+
+    @property
     def number(self) -> int:
         """The number of the last change that was begun; see `Triples.marks` for the last one carried out."""
         return self._ledger.number
 
     @property
     def health(self) -> Health:
-        """Whether writes can be taken; it looks at the disk and at the last write, and changes nothing."""
+        """Whether writes are possible, judged by the disk and the last write; changes nothing."""
         if self._ledger.trouble is not None:
             return Health(is_writable=False, reason=self._ledger.trouble)
         if free_bytes(self.path) < SPARE_BYTES:
@@ -128,7 +133,7 @@ class Database:
         return Health(is_writable=True)
 
     def heal(self) -> Health:
-        """Try to get over a failed write now, not with the next one; whether writes can be taken."""
+        """Try to recover from a failed write now instead of at the next one, and return the health."""
         with suppress(DatabaseError), self._writes() as ledger:
             if ledger.trouble is not None:
                 ledger.make_ready()
@@ -151,6 +156,7 @@ class Database:
     def _writes(self) -> Iterator[Ledger]:
         """The one place that writes go through, one at a time."""
         with self._writing, self._explaining("it failed"):
+            changes, noted = self.triples.changes, self.recent.noted
             try:
                 yield self._ledger
             except EngineLost as error:
@@ -161,11 +167,12 @@ class Database:
                 self._ledger.trouble = str(error)
                 raise
             finally:
-                self.settled = self.triples.changes
+                if self.triples.changes - changes != self.recent.noted - noted:
+                    self.recent.cut()  # a load, a failure: the changes that were noted are not all
 
     @contextmanager
     def _explaining(self, what: str) -> Iterator[None]:
-        """Failures of the triples as errors of ours."""
+        """Turn failures of the triples into database errors."""
         try:
             yield
         except (OSError, RuntimeError) as error:
@@ -175,16 +182,21 @@ class Database:
 
     @property
     def prefixes(self) -> dict[str, str]:
-        """Prefixes that SPARQL texts need not declare: the well-known ones and those of the graph."""
-        vocabulary = self._ledger.live.for_names().vocabulary
-        own = vocabulary.relations.prefixes.namespaces | vocabulary.entities.prefixes.namespaces
-        if self._prefixes is None or self._prefixes[0] != own:
-            usable = {p: iri for p, iri in own.items() if _PREFIX.fullmatch(p) and self.triples.is_iri(iri)}
-            self._prefixes = own, NAMESPACES | usable
+        """Prefixes that SPARQL texts need not declare: the well-known ones and those of the graph.
+
+        The same object as long as they are the same. It looks at the graph that was made last and waits for nobody.
+        """
+        vocabulary, known = self._ledger.live.last_made.vocabulary, self._prefixes
+        sources = [vocabulary.relations.prefixes, vocabulary.entities.prefixes]
+        if known is not None and all(one is other for one, other in zip(sources, known[0], strict=True)):
+            return known[1]
+        own = sources[0].namespaces | sources[1].namespaces
+        found = NAMESPACES | {p: iri for p, iri in own.items() if _PREFIX.fullmatch(p) and self.triples.is_iri(iri)}
+        self._prefixes = sources, known[1] if known is not None and known[1] == found else found
         return self._prefixes[1]
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
-        """Add triples by name, all or none; how many of them are new. A name not met before becomes a new thing."""
+        """Add triples by name, all or none, and return how many are new. Unknown names are added too."""
         statements = self._statements(triples)
         with self._writes() as ledger:
             there = self.triples.has(statements)
@@ -193,7 +205,7 @@ class Database:
         return len(new)
 
     def remove(self, triples: Iterable[Sequence[str]]) -> int:
-        """Remove triples by name, all or none; how many of them were there."""
+        """Remove triples by name, all or none, and return how many existed."""
         statements = self._statements(triples)
         with self._writes() as ledger:
             there = self.triples.has(statements)
@@ -228,7 +240,7 @@ class Database:
         skip_errors: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> ReadReport:
-        """Load files in bulk, all or nothing. Triples that are there already stay as they are."""
+        """Load files in bulk, all or nothing. Existing triples do not change."""
         file = self.path / f"loading-{secrets.token_hex(4)}.nt"
         self._ledger.require_space()
         try:
@@ -242,16 +254,16 @@ class Database:
         return prepared.report
 
     def checkpoint(self) -> None:
-        """Write a snapshot of everything and start the journal again."""
+        """Write a snapshot of the whole graph and restart the journal."""
         with self._writes() as ledger:
             ledger.make_ready()
             ledger.checkpoint()
 
     def backup(self, target: str | Path) -> None:
-        """A copy that can be opened like any other database."""
+        """Copy the database into a new folder."""
         target = Path(target)
         if target.exists():
-            raise DatabaseError("is there already; name a new folder", path=target)
+            raise DatabaseError("already exists; name a new folder", path=target)
         unfinished = target.with_name(f".{target.name}.part")
         try:
             unfinished.mkdir(parents=True)

@@ -131,7 +131,7 @@ def create(path: Path, settings: Settings) -> Folder:
     if is_database(path):
         raise DatabaseError("is a database already; `unseen db load` adds to it", path=path)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise DatabaseError("is there already and is no database; name a new folder", path=path)
+        raise DatabaseError("already exists and is no database; name a new folder", path=path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -34,6 +34,22 @@ _UNCLEAR = "it cannot be told whether this `<` begins an IRI or compares; write 
 _PLAIN_IRI = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*:[^'()#]*>")
 
 
+def nested_tokens(text: str) -> list[Token]:
+    """The words and signs of a text; one with a long row of signs that nest, as in `!!!?a`, is refused at once."""
+    tokens: list[Token] = []
+    row = 0
+    for token in tokens_of(text):
+        row = row + 1 if token.kind == "sign" and token.text in "!+-" else 0
+        if row > MOST_NESTED:
+            raise _nested(text, token)
+        tokens.append(token)
+    return tokens
+
+
+def _nested(text: str, token: Token) -> QueryRefused:
+    return QueryRefused(f"it is nested deeper than {MOST_NESTED} levels", text=text, position=token.position)
+
+
 def check_query(text: str) -> frozenset[str]:
     """Refuse a query that must not be run; the words it uses, in capitals, if it may."""
     return _checked_query(text) if len(text) > LONGEST_REMEMBERED else _remembered_query(text)
@@ -58,7 +74,7 @@ def unclear_comparison(tokens: Iterable[Token]) -> Token | None:
 
 
 def _checked_query(text: str) -> frozenset[str]:
-    tokens = list(tokens_of(text))
+    tokens = nested_tokens(text)
     _refuse_reaching_out(text, tokens, ("SERVICE",))
     return _checked_words(text, tokens, MOST_GROUPS)
 
@@ -90,7 +106,7 @@ def _checked_words(text: str, tokens: list[Token], most_groups: int | None) -> f
             depth += 1 if opens else -1
             groups += opens
             if depth > MOST_NESTED:
-                raise QueryRefused(f"it is nested deeper than {MOST_NESTED} levels", text=text, position=token.position)
+                raise _nested(text, token)
             if most_groups is not None and groups > most_groups:
                 reason = f"it has more than {most_groups:,} groups and brackets"
                 raise QueryRefused(reason, text=text, position=token.position)

@@ -324,6 +324,7 @@ class Ledger:
             problem = f"{done} predicted answers follow it with the next write only: {error}"
             raise DatabaseError(problem, path=self.path) from error
         if trace is not None and trace.change is not None:
+            self.live.recent.cut()
             self.live.note(trace.change)
 
     def _take_over_trace(self, *, flush_first: bool) -> None:
@@ -345,8 +346,10 @@ class Ledger:
         if trace.change is None:
             self.rebuild()
             return
-        if trace.change.size or is_flushed:
+        if trace.change.size or is_flushed or trace.number:  # a number in the triples must stand in the journal too
             self.journal.append(Entry(trace.number or self._next_number(), trace.change, is_flushed))
+        if is_flushed:
+            self.live.recent.cut()  # before any part of it shows: the change does not tell about named graphs
         self.live.note(trace.change)
 
     def _append(self, entry: Entry) -> None:

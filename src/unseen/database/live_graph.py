@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from unseen.database.recent_changes import RecentChanges
 from unseen.database.triple_forms import LABEL_PREDICATE, can_be_edge, is_literal, keys_of, quads_of
 from unseen.graph.deltas import Delta, changed, joined
 from unseen.graph.files.parts import LONGEST_NAME
@@ -35,12 +36,15 @@ class LiveGraph:
         self._renamed: set[str] = set()
         self._lock = Lock()
         self.version = 0
+        self.recent = RecentChanges()
+        """What others than the graph follow; under the same lock, so that they show a change when the graph does."""
 
     def note(self, change: Change) -> None:
         """Take in a change; it is part of every graph handed out from now on."""
-        if change.size == 0:
-            return
         with self._lock:
+            self.recent.note(change)
+            if change.size == 0:
+                return
             self._pending |= dict.fromkeys(change.removed, False) | dict.fromkeys(change.added, True)
             self._renamed |= {s for s, p, _ in (*change.removed, *change.added) if p == LABEL_PREDICATE}
             self.version += 1
@@ -50,6 +54,7 @@ class LiveGraph:
         with self._lock:
             self._graph = graph
             self._pending, self._renamed = {}, set()
+            self.recent.cut()
             self.version += 1
 
     def join(self, other: KnowledgeGraph, *, look_up: bool) -> None:
@@ -72,6 +77,11 @@ class LiveGraph:
                 self._graph = changed(self._graph, self._delta())
                 self._pending, self._renamed = {}, set()
             return self._graph
+
+    @property
+    def last_made(self) -> KnowledgeGraph:
+        """The graph that was made last, perhaps without the latest changes; nobody waits for it."""
+        return self._graph
 
     def for_names(self) -> KnowledgeGraph:
         """A graph in which every readable name of a known thing can be found; perhaps without the latest edges."""

@@ -34,7 +34,7 @@ class Triples:
         self.rdf = pyoxigraph
         self.path = path
         self.changes = 0
-        """Grows with every write that is done: whoever has a copy of this many changes has them all."""
+        """How many writes were done or tried."""
         self._open()
 
     def _open(self) -> None:

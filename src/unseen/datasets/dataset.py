@@ -64,14 +64,14 @@ class Dataset:
 
     @classmethod
     def open(cls, path: str | Path, verify: bool = True) -> Dataset:
-        """The dataset of a folder, mapped into memory; a damaged, foreign or newer folder is refused.
+        """The dataset of a folder, mapped into memory; a damaged, foreign or newer folder is an error.
 
         Without `verify` the checksums are not compared, which spares reading every byte once.
         """
         return cls(*read_folder(path, verify=verify))
 
     def save(self, path: str | Path) -> None:
-        """Write the folder whole or not at all; an older dataset of that name is replaced, anything else is not."""
+        """Write the folder, all or nothing; an older dataset of that name is replaced, anything else is not."""
         contents = Contents(self.name, self.split, self.tables, self.training_answers, self.manifest)
         write_folder(contents, path)
 
@@ -81,7 +81,7 @@ class Dataset:
         training_answers: Mapping[str, Mapping[str, Ragged]],
         **manifest: object,
     ) -> Dataset:
-        """The same graphs with these queries; `manifest` says how they came about."""
+        """The same graphs with these queries; `manifest` says how they were made."""
         complete = {split: tables.get(split, {}) for split in SPLITS}
         about = {**self.manifest, **manifest}
         return replace(self, tables=complete, training_answers=training_answers, manifest=about)

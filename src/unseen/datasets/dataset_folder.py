@@ -146,7 +146,7 @@ def _check_place(path: Path) -> None:
         try:
             read_manifest(path)
         except DatasetError:
-            raise DatasetError("is there already and is not a dataset; choose another place", path=path) from None
+            raise DatasetError("already exists and is not a dataset; choose another place", path=path) from None
     elif path.exists() and not path.is_dir():
         raise DatasetError("is a file; choose another place for the dataset folder", path=path)
 

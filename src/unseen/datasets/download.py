@@ -118,7 +118,7 @@ def fetch(file: RemoteFile, folder: Path, progress: Progress | None = None) -> P
             part.replace(target)
             _tag(target).unlink(missing_ok=True)
         elif wanted is not None and _checksum(target, wanted) != wanted:
-            problem = "is there already with a wrong checksum: remove it to fetch it again"
+            problem = "already exists with a wrong checksum: remove it to fetch it again"
             raise DatasetError(problem, path=target)
     except OSError as error:
         raise DatasetError(f"cannot be written: {error.strerror or error}", path=target) from None

@@ -1,4 +1,4 @@
-"""What an evaluation found, and its JSON form: `Result.to_json()`, `Result.from_json(value)`.
+"""The result of an evaluation, and its JSON form: `Result.to_json()`, `Result.from_json(value)`.
 
 ```
 {"method": "edge-type", "dataset": "175", "split": "test", "ratio": 175, "seed": 0, "limit": null, "candidates": 9781,
@@ -57,7 +57,7 @@ NOTHING = RankMetrics(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class AnswerCount:
-    """How well the sum of probabilities tells the number of answers."""
+    """How well the sum of probabilities estimates the number of answers."""
 
     mape: float
     """Mean absolute percentage error, as a fraction."""
@@ -81,7 +81,7 @@ class ReliabilityCurve:
     frequency: tuple[float, ...]
     """Share of true answers in each bin; 0 in an empty one."""
     ece_likely: float | None = None
-    """The same error over probabilities above 0.01 alone: all the others are right almost by themselves."""
+    """The same error over probabilities above 0.01 alone, because small ones are nearly always right."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class TypeResult:
 
 @dataclass(frozen=True)
 class Result:
-    """One method on one split of one dataset."""
+    """The result of one method on one split of one dataset."""
 
     method: str
     dataset: str
@@ -155,7 +155,7 @@ class Result:
     seed: int = 0
     limit: int | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
-    """What made it: version, seconds, ..."""
+    """How it was made: version, seconds, ..."""
     links: TypeResult | None = None
     """Link prediction (see `links`): unlike all others, means over hidden triples and both directions."""
 

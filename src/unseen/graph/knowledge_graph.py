@@ -1,4 +1,4 @@
-"""The graph: a set of (head, relation, tail) edges over a vocabulary, never changed once it is made."""
+"""The graph: an immutable set of (head, relation, tail) edges over a vocabulary."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class KnowledgeGraph:
         return view.of_relation(undirected_relation(directed))
 
     def range_of(self, directed: int) -> tuple[Ids, Ids]:
-        """Sorted ids of everything a directed relation leads to, and how many edges lead there."""
+        """Sorted ids of the entities that a directed relation leads to, and how many edges lead to each."""
         found = self._ranges.get(directed)
         if found is None:
             entities, counts = np.unique(self.edges_from(inverse_relation(directed))[0], return_counts=True)
@@ -138,7 +138,7 @@ class KnowledgeGraph:
         return networkx_of(self)
 
     def extended_with(self, triples: Iterable[tuple[str, str, str]]) -> KnowledgeGraph:
-        """A new graph with more named triples; old ids stay, names not met before get the next ones."""
+        """A new graph with more named triples; old ids stay the same, new names get the next ids."""
         columns = _columns(list(triples))
         entities, ends = _numbered(self.vocabulary.entities, _interleaved(columns[0], columns[2]))
         relations, relation_ids = _numbered(self.vocabulary.relations, columns[1])
@@ -150,7 +150,7 @@ class KnowledgeGraph:
         )
 
     def restricted_to(self, kept: NDArray[np.bool_]) -> KnowledgeGraph:
-        """The graph of some of the edges, over the same vocabulary: ids stay, also of entities left without edges."""
+        """The graph of some of the edges over the same vocabulary; all ids stay, even of entities without edges."""
         return KnowledgeGraph(self.heads[kept], self.relations[kept], self.tails[kept], self.vocabulary)
 
 

@@ -2,7 +2,8 @@
 
 Every member of a source set is a place where rules fire; a candidate gets the largest membership times probability over
 all of them. Edges of the graph carry the membership of their head, as in `known_facts`. A set with more than `MEMBERS`
-members is entered at its strongest ones. Cost: the edges that the walks touch, and one pass over the output.
+members is entered at its strongest ones; weak members beside strong ones are left out. Cost: the edges that the walks
+touch, and one pass over the output.
 
 Rules belong to a graph, not to the method: `rules.opening` finds or mines them when a graph is first asked.
 """
@@ -34,15 +35,21 @@ from unseen.rules.scratch import scratch_of
 
 MEMBERS = 64
 """Members of a source set from which rules fire."""
+LEAST_SHARE = 0.01
+"""Rules fire from members that are at least so strong beside the strongest of the set."""
 LARGEST = 1 - 2**-20
 """Largest probability of a prediction; known answers lie above."""
 
 
 @dataclass(frozen=True)
 class MinedRules:
-    """The method; with `samples` graphs are mined so thoroughly, else as far as the time for opening them goes."""
+    """The method; with `samples` graphs are mined so thoroughly, else as far as the time for opening them goes.
+
+    Rules fire from at most `members` of a set.
+    """
 
     samples: int | None = None
+    members: int = MEMBERS
 
     def rules_of(self, graph: KnowledgeGraph) -> Rules:
         """The rules of a graph."""
@@ -73,7 +80,7 @@ class MinedRules:
             return found
 
         reached = np.zeros(tuple(sets.shape), np.float32)
-        members = _members(sets.detach().cpu().numpy())
+        members = _members(sets.detach().cpu().numpy(), self.members)
         with closing(in_order(fire, members)) as results:  # one that is stopped leaves no work behind
             for member, (entities, values) in zip(members, results, strict=True):
                 check_stop()
@@ -99,13 +106,13 @@ class Member(NamedTuple):
     budgets: tuple[int, int]
 
 
-def _members(sets: np.ndarray) -> list[Member]:
+def _members(sets: np.ndarray, most: int) -> list[Member]:
     """The strongest members of all rows; those of a row share its budgets."""
     members = []
     for row, degrees in enumerate(sets):
-        found = np.flatnonzero(degrees > 0)
-        if len(found) > MEMBERS:
-            found = found[np.argsort(-degrees[found], kind="stable")[:MEMBERS]]
+        found = np.flatnonzero(degrees > LEAST_SHARE * degrees.max(initial=0.0))
+        if len(found) > most:
+            found = found[np.argsort(-degrees[found], kind="stable")[:most]]
         budgets = BUDGETS[0] // max(1, len(found)), BUDGETS[1] // max(1, len(found))
         members += [Member(row, int(entity), float(degrees[entity]), budgets) for entity in found]
     return members

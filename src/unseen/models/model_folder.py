@@ -3,6 +3,7 @@
 ```
 NAME/weights.safetensors    float16 where float32 would be more than two megabytes
 NAME/card.json              data, steps, seed, commit, metrics, licence, and the settings to make the network again
+NAME/combination.json       how rules count beside the network, see `methods.combination`; without it they do not
 NAME/calibration.json       see `probability.calibration`; may be missing
 ```
 
@@ -18,7 +19,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unseen.errors import RunFolderError, UnknownMethod
+from unseen.errors import EvaluationError, RunFolderError, UnknownMethod
 from unseen.methods.registry import TRAINED, entry_of, make_method
 from unseen.methods.training_settings import from_mapping
 from unseen.models.checkpoint import load_weights, read_json, read_tensors, write_json, write_tensors
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from unseen.logic.method import Method
+    from unseen.methods.trainable import Trainable
     from unseen.methods.training_settings import TrainingConfig
 
 MOST_BYTES = 2_000_000
+RULE_MEMBERS = 32
+"""Members of a source set from which rules fire beside the network, which reads all of them."""
 MEMORY = "relation_memory."
 """Of the names of weights that belong to relations by name."""
 DEFAULT = "default"
@@ -74,7 +78,10 @@ class ModelFolder:
         return from_mapping(entry.settings, card["settings"], str(self.path / "card.json"))
 
     def open(self, *, device: str = "auto", known_facts: bool = True) -> Method:
-        """The method, with `answer` and `estimate`; calibrated if the model is."""
+        """The method, with `answer` and `estimate`: with rules and calibrated, if the model is.
+
+        Without known facts the network answers alone, because rules are made of known facts.
+        """
         from unseen.models.devices import chosen_device
         from unseen.probability.calibration import calibrated
 
@@ -83,10 +90,26 @@ class ModelFolder:
         method = make_method(config, (), known_facts=known_facts)
         load_weights(weights, method)
         method = method.to(chosen_device(device)).eval()
-        calibration = self.path / "calibration.json"
-        if not (known_facts and calibration.exists()):
+        if not known_facts:
             return method
-        return calibrated(method, calibration_in(calibration))
+        answering, calibration = self._with_rules(method), self.path / "calibration.json"
+        return calibrated(answering, calibration_in(calibration)) if calibration.exists() else answering
+
+    def _with_rules(self, method: Trainable) -> Method:
+        """The network with rules of the graphs that it will be asked about, if the model says how they count."""
+        from unseen.methods.combination import Combination
+        from unseen.methods.combined import Combined
+        from unseen.methods.mined_rules import MinedRules
+        from unseen.methods.zero_shot.zero_shot import ZeroShot
+
+        path = self.path / "combination.json"
+        if not path.exists() or not isinstance(method, ZeroShot):
+            return method
+        try:
+            combination = Combination.from_json(read_json(path))
+        except EvaluationError as error:
+            raise RunFolderError(str(error), path=path) from None
+        return Combined(method, MinedRules(members=RULE_MEMBERS), combination)
 
 
 def shipped_folder() -> Path:

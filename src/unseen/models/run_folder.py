@@ -73,7 +73,7 @@ class RunFolder:
         """The same for whatever it learns from: `about` has the method, the dataset's name and the relations."""
         folder = cls(Path(path))
         if folder.path.exists() and any(folder.path.iterdir()):
-            raise RunFolderError("is there already; go on with --resume, or name another folder", path=folder.path)
+            raise RunFolderError("already exists; go on with --resume, or name another folder", path=folder.path)
         folder.path.mkdir(parents=True, exist_ok=True)
         write_toml(config, folder.path / "config.toml")
         write_json(folder.path / "run.json", about | provenance())

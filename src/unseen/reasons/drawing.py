@@ -37,7 +37,7 @@ class DrawnLink(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Picture:
     """A picture that shows itself in a notebook."""
 
     svg: str
@@ -50,7 +50,7 @@ class Drawing:
         Path(path).write_text(self.svg, encoding="utf-8")
 
 
-def drawn(answer: str, bindings: Mapping[str, str], edges: Sequence[Edge], reasons: Sequence[Reason]) -> Drawing:
+def drawn(answer: str, bindings: Mapping[str, str], edges: Sequence[Edge], reasons: Sequence[Reason]) -> Picture:
     """The picture of one answer; `edges` are its proof, `reasons` what speaks for its links."""
     links = list(_links(edges, reasons))
     if not links:
@@ -61,7 +61,7 @@ def drawn(answer: str, bindings: Mapping[str, str], edges: Sequence[Edge], reaso
     variables = {value: variable for variable, value in bindings.items()}
     parts = [*_edges(links, places), *(_node(name, places[name], variables, answer) for name in places), _key(height)]
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    return Drawing(
+    return Picture(
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="sans-serif" font-size="13">'
         f"<title>{_shown(f'Why {answer} is an answer', 200)}</title>{''.join(parts)}</svg>"
     )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SMOOTHING = 5.0
 """Pairs without the head that are added to those counted, so that a rule seen twice is not certain."""
-FILE_VERSION = 2
+FILE_VERSION = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +196,7 @@ class Rules:
             or any(part.shape != (others,) for part in vars(constants).values())
             or weights.coefficients.shape != (count + 1, FEATURES)
             or weights.calibration.shape != (count + 1, 2)
+            or weights.quality.shape != (count + 1,)
             or any(2 * len(part) != count for part in (self.fingerprints, self.counts))
         ):
             raise ValueError("its parts do not fit together")

@@ -3,7 +3,7 @@
 The score of a candidate is linear in its features. Coefficients are those with which a softmax over the candidates
 finds the hidden target most surely: one vector for all relations, then one for each directed relation that stays near
 it. A slope and an offset then turn scores into probabilities: how often a candidate with such a score was the one that
-was hidden.
+was hidden. How well that works is kept by relation: the mean reciprocal rank of what was hidden.
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ LEAST_CHUNKS = 16
 LEAST_FACTS = 5
 """A relation with fewer hidden facts takes the coefficients of all."""
 SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
-STEPS = 20
+OTHERS_COUNT = 5.0
+"""For the quality of a relation's rules, the mean over all relations counts as so many of its own hidden facts."""
+STEPS, HALVINGS = 30, 40
+LEAST_SLOPE, FIXED = 1e-3, 1e9
+"""Scores never speak against a candidate: a slope below this is held there, by a penalty that nothing outweighs."""
 ALONE = 0.5
 """Where so many facts are the only link between their ends, other links are left out of the evidence: facts that are
 missing from such a graph will hardly have any, and those that have some teach the wrong thing about them."""
@@ -50,12 +54,14 @@ class Weights:
 
     coefficients: Floats
     calibration: Floats
+    quality: Floats
+    """By directed relation: the mean reciprocal rank of facts that were hidden; 0 where nothing was tried."""
 
     def for_relations(self, count: int) -> Weights:
         """The same for `count` directed relations: new ones take the shared row."""
         rows = np.minimum(np.arange(count + 1), len(self.coefficients) - 1)
         rows[-1] = len(self.coefficients) - 1
-        return Weights(self.coefficients[rows], self.calibration[rows])
+        return Weights(self.coefficients[rows], self.calibration[rows], self.quality[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +88,7 @@ def untrained(count: int) -> Weights:
     coefficients, calibration = np.zeros((count + 1, FEATURES)), np.zeros((count + 1, 2))
     coefficients[:, 0], coefficients[:, 2], coefficients[:, 3] = 1.0, 0.1, 0.01
     calibration[:, 0] = 1.0
-    return Weights(coefficients, calibration)
+    return Weights(coefficients, calibration, np.zeros(count + 1))
 
 
 def fitted(this: Round, index: RuleIndex, share: float) -> Weights:
@@ -108,7 +114,8 @@ def fitted(this: Round, index: RuleIndex, share: float) -> Weights:
     if not useful.any():
         return untrained(count)
     examples = Examples.of(rows[useful], stands_for[useful], lengths[useful])
-    return _weights(examples, relations[: len(lengths)][useful], count)
+    tried = np.bincount(relations[: len(lengths)], minlength=count)
+    return _weights(examples, relations[: len(lengths)][useful], tried)
 
 
 def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
@@ -123,7 +130,9 @@ def _sampled(adjacency: Adjacency, seed: int) -> tuple[Places, Places, Places]:
     return sources[order], relations[order], targets[order]
 
 
-def _weights(examples: Examples, relations: Places, count: int) -> Weights:
+def _weights(examples: Examples, relations: Places, tried: Places) -> Weights:
+    """Weights from the facts that rules led to; `tried` says how many facts of each directed relation were hidden."""
+    count = len(tried)
     if (examples.rows[:, 0, IS_LINKED] == 0).mean() >= ALONE:
         examples.rows[:, :, LINK_FEATURES] = 0
     scale = np.sqrt((examples.rows**2).sum(axis=(0, 1)) / examples.present.sum()) + 1e-6
@@ -140,7 +149,25 @@ def _weights(examples: Examples, relations: Places, count: int) -> Weights:
             own = examples.take(chosen)
             coefficients[relation] = _softmax_fit(own, shared, shared, OWN_PENALTY)
             calibration[relation] = _logistic_fit(own, coefficients[relation], slope, OWN_PENALTY)
-    return Weights(coefficients / scale, calibration)
+    quality = _quality(_reciprocal_ranks(examples, coefficients[relations]), relations, tried)
+    return Weights(coefficients / scale, calibration, quality)
+
+
+def _reciprocal_ranks(examples: Examples, coefficients: Floats) -> Floats:
+    """Of each hidden target among the other candidates, ties counted half."""
+    scores = np.einsum("ecf,ef->ec", examples.rows, coefficients)
+    many = np.where(examples.present, np.exp(examples.stands_for), 0.0)
+    above = (many * (scores > scores[:, :1])).sum(axis=1)
+    level = (many * (scores == scores[:, :1])).sum(axis=1)
+    ranks: Floats = 1 / (1 + above + (level - 1) / 2)
+    return ranks
+
+
+def _quality(ranks: Floats, relations: Places, tried: Places) -> Floats:
+    """The mean reciprocal rank by relation, near that of all; a fact that no rule led to counts as not found."""
+    found = np.bincount(relations, ranks, len(tried))
+    shared = found.sum() / max(1, tried.sum())
+    return np.append((found + OTHERS_COUNT * shared) / (tried + OTHERS_COUNT), shared)
 
 
 def _softmax_fit(examples: Examples, start: Floats, prior: Floats, penalty: float) -> Floats:
@@ -182,14 +209,35 @@ def _logistic_fit(examples: Examples, weights: Floats, prior: Floats, penalty: f
     truth = np.zeros(examples.present.shape)
     truth[:, 0] = 1
     wanted, many = truth[examples.present], np.exp(examples.stands_for[examples.present])
-    inputs, found = np.stack([scores, np.ones_like(scores)], axis=1), prior.copy()
+    inputs = np.stack([scores, np.ones_like(scores)], axis=1)
+    found = _likeliest(inputs, wanted, many, prior, np.array([penalty, penalty]))
+    if found[0] >= LEAST_SLOPE:
+        return found
+    flat = np.array([LEAST_SLOPE, found[1]])
+    return _likeliest(inputs, wanted, many, flat, np.array([FIXED, 0.0]))
+
+
+def _likeliest(inputs: Floats, wanted: Floats, many: Floats, prior: Floats, penalties: Floats) -> Floats:
+    """Logistic regression by Newton's method; steps are halved until the penalised likelihood rises."""
+
+    def loss_of(trial: Floats) -> float:
+        logits = inputs @ trial
+        return float((many * (np.logaddexp(0, logits) - wanted * logits)).sum() + penalties @ (trial - prior) ** 2 / 2)
+
+    found, loss = prior.copy(), loss_of(prior)
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
-        gradient = inputs.T @ (many * (chance - wanted)) + penalty * (found - prior)
-        curvature = (inputs * (many * chance * (1 - chance))[:, None]).T @ inputs + (penalty + 1e-6) * np.eye(2)
+        gradient = inputs.T @ (many * (chance - wanted)) + penalties * (found - prior)
+        curvature = (inputs * (many * chance * (1 - chance))[:, None]).T @ inputs + np.diag(penalties + 1e-6)
         step = np.linalg.solve(curvature, gradient)
-        found = found - np.clip(step, -2, 2)
+        for _halving in range(HALVINGS):
+            trial = loss_of(found - step)
+            if trial < loss:
+                break
+            step = step / 2
+        else:
+            break
+        found, loss = found - step, trial
         if np.abs(step).max() < 1e-4:
             break
-    found[0] = max(found[0], 1e-3)
     return found

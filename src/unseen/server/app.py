@@ -5,7 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from unseen.server import graph_store_protocol, operation, question_routes, sparql_protocol
+from unseen.server import (
+    graph_store_protocol,
+    operation,
+    page_files,
+    page_routes,
+    question_routes,
+    sparql_protocol,
+)
 from unseen.server.gate import Gate
 from unseen.server.route_table import RouteTable
 from unseen.server.service import Service
@@ -25,6 +32,8 @@ def make_app(database: Database, settings: ServerSettings) -> ASGIApp:
         for module in (sparql_protocol, graph_store_protocol, question_routes, operation)
         for route in module.routes(service)
     ]
+    query = next(route.answer for route in routes if (route.method, route.path) == ("GET", "/query"))
+    routes += [*page_routes.routes(service, query), *page_files.routes()]
     table = RouteTable([*routes, operation.description(routes, has_keys=bool(settings.keys))])
     return Gate(table, settings, service.metrics, partial(_live, service))
 

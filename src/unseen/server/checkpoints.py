@@ -1,13 +1,14 @@
-"""Frozen copies of the store for readers: made when someone asks after a write, one for all who wait."""
+"""Frozen copies of the store for readers, and the changes since; a new copy is made when these do not tell all."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from unseen.database.engine.operations import lines_of
 from unseen.errors import DatabaseError, shorten
 
 if TYPE_CHECKING:
@@ -15,17 +16,44 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from unseen.database import Database
+    from unseen.database.journal import Change
+    from unseen.database.recent_changes import RecentChanges
     from unseen.server.spool import Spool
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Checkpoint:
-    """A copy, and which changes are in it."""
+    """A copy, and the changes since it was begun."""
 
     path: Path
     prefixes: dict[str, str]
-    changes: int
-    version: int
+    place: int
+    """The last change that is in it for certain; see `RecentChanges`."""
+    _changes: list[Change] = field(default_factory=list)
+
+    @property
+    def reached(self) -> int:
+        """The last change that readers of this copy can be shown."""
+        return self.place + len(self._changes)
+
+    def follow(self, recent: RecentChanges) -> bool:
+        """Take in what has changed; whether that is possible."""
+        found = recent.after(self.reached)
+        if found:
+            self._changes += found
+        return found is not None
+
+    def lines_after(self, place: int) -> tuple[bytes, bytes]:
+        """What is gone and what is there since a place, as N-Triples.
+
+        The copy may hold some of it already, because writes go on while it is made; applied to that, the result is
+        the same.
+        """
+        last: dict[tuple[str, str, str], bool] = {}
+        for change in self._changes[place - self.place :]:
+            last |= dict.fromkeys(change.removed, False) | dict.fromkeys(change.added, True)
+        gone = lines_of(statement for statement, is_there in last.items() if not is_there)
+        return gone, lines_of(statement for statement, is_there in last.items() if is_there)
 
 
 class Checkpoints:
@@ -36,57 +64,52 @@ class Checkpoints:
         self.newest: Checkpoint | None = None
         self.made = 0
         self._older: list[Path] = []
-        self._making: asyncio.Task[Checkpoint] | None = None
+        self._is_given_up = False
+        self._making: asyncio.Task[None] | None = None
 
-    @property
-    def is_fresh(self) -> bool:
-        """Whether the newest copy has every write that is done."""
-        newest = self.newest
-        return newest is not None and self._has(newest, self._database.settled, self._database.version)
+    def follow(self) -> bool:
+        """Take in what has changed; whether the newest copy and its changes now have every write that is done."""
+        if self.newest is None:
+            return False
+        self.newest.prefixes = self._database.prefixes
+        return self.newest.follow(self._database.recent) and not self._is_given_up
 
     @property
     def has_older(self) -> bool:
         """Whether there are copies besides the newest."""
         return bool(self._older)
 
-    async def fresh(self) -> Checkpoint:
-        """A copy with every write that was done before this call."""
-        changes, version = self._database.settled, self._database.version
-        while self.newest is None or not self._has(self.newest, changes, version):
+    async def fresh(self) -> None:
+        """Wait for a copy that has, with its changes, every write that was done before this call."""
+        place = self._database.recent.place
+        while not self.follow() and (self._is_given_up or self.newest is None or self.newest.reached < place):
             if self._making is None:
                 self._making = asyncio.create_task(self._make())
             await asyncio.shield(self._making)
-        return self.newest
 
-    async def _make(self) -> Checkpoint:
+    def give_up(self) -> None:
+        """Have a new copy made, because a reader could not bring this one up to date; others read it until then."""
+        self._is_given_up = True
+
+    async def _make(self) -> None:
         try:
             loop = asyncio.get_running_loop()
-            older = self.newest
-            self.newest = await loop.run_in_executor(self._thread, self._copied)
-            if older is not None:
-                self._older.append(older.path)
+            made = await loop.run_in_executor(self._thread, self._copied)
+            if self.newest is not None:
+                self._older.append(self.newest.path)
+            self.newest, self._is_given_up = made, False
             self.made += 1
-            return self.newest
         finally:
             self._making = None
 
     def _copied(self) -> Checkpoint:
-        triples, path = self._database.triples, self._spool.path("checkpoint")
-        changes, version = triples.changes, self._database.version
+        path, place = self._spool.path("checkpoint"), self._database.recent.place
         try:
-            triples.backup(path)
+            self._database.triples.backup(path)
             self._database.catch_up()  # what exact queries see, the graph shows too
         except (OSError, RuntimeError) as error:
             raise DatabaseError(f"the store could not be read: {shorten(str(error), 200)}") from error
-        return Checkpoint(path, self._same_prefixes(), changes, version)
-
-    def _same_prefixes(self) -> dict[str, str]:
-        """The prefixes of the database; the same object as long as they are the same."""
-        prefixes = self._database.prefixes
-        return self.newest.prefixes if self.newest is not None and self.newest.prefixes == prefixes else prefixes
-
-    def _has(self, checkpoint: Checkpoint, changes: int, version: int) -> bool:
-        return checkpoint.changes >= changes and checkpoint.version >= version
+        return Checkpoint(path, self._database.prefixes, place)
 
     async def remove_unused(self, used: set[Path | None]) -> None:
         """Delete the older copies that nobody reads any more."""

@@ -30,8 +30,11 @@ _FILE = re.compile(r"""(?<![\w<:/.%])(?:/|[A-Za-z]:\\)[^\s'"<>,;]+""")
 class Problem(UnseenError):
     """A request that cannot be answered, with its status."""
 
-    def __init__(self, status: int, code: str, message: str, *, headers: dict[str, str] | None = None) -> None:
-        self.status, self.code, self.headers = status, code, headers or {}
+    def __init__(
+        self, status: int, code: str, message: str, *, headers: dict[str, str] | None = None, reason: str = ""
+    ) -> None:
+        """`reason` says why the work on a request was ended, where it was begun."""
+        self.status, self.code, self.headers, self.reason = status, code, headers or {}, reason
         super().__init__(message)
 
 
@@ -85,8 +88,9 @@ def stopping() -> Problem:
 
 def too_slow(seconds: float) -> Problem:
     """The time limit has passed."""
-    message = f"it took longer than {seconds:g} seconds; ask for less, or start the server with a larger --time-limit"
-    return Problem(HTTPStatus.GATEWAY_TIMEOUT, "time_limit", message)
+    reason = f"it took longer than {seconds:g} seconds"
+    message = f"{reason}; ask for less, or start the server with a larger --time-limit"
+    return Problem(HTTPStatus.GATEWAY_TIMEOUT, "time_limit", message, reason=reason)
 
 
 def described(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
@@ -164,4 +168,6 @@ def _details(error: Exception) -> dict[str, Any]:
         case QueryRefused():
             place = {"position": error.position} if error.position is not None else {}
             return {"reason": error.reason, **place}
+        case EngineLost() | Problem() if error.reason:
+            return {"reason": error.reason}
     return {}

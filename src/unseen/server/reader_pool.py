@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import time
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,12 +118,13 @@ class Readers:
         """What a reader answers; `text` is for error messages, `gone` returns when the client has left."""
         self._admit(body)
         deadline = time.monotonic() + self.limits.seconds
-        if needs_store and not self.checkpoints.is_fresh:
-            await self._fresh_checkpoint()
         job = Job(header, body, self._loop.create_future(), deadline, needs_store, gone)
-        self._take(job)
         try:
-            told, result = await job.future
+            told, result = await self._reply(job)
+            while "behind" in told:
+                self.checkpoints.give_up()
+                job = replace(job, future=self._loop.create_future(), used_before=None)
+                told, result = await self._reply(job)
             if "error" in told:
                 raise self._translated(told["error"], text)
         except BaseException as error:
@@ -130,6 +133,13 @@ class Readers:
             _delete_spool(header)
             raise
         return told, result
+
+    async def _reply(self, job: Job) -> Reply:
+        """What a reader says that has every write which is done by now."""
+        if job.needs_store and not self.checkpoints.follow():
+            await self._fresh_checkpoint(job)
+        self._take(job)
+        return await job.future
 
     def _admit(self, body: bytes) -> None:
         if self._stopped:
@@ -141,14 +151,20 @@ class Readers:
         ):
             raise busy()
 
-    async def _fresh_checkpoint(self) -> None:
+    async def _fresh_checkpoint(self, job: Job) -> None:
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                checkpoint = await self.checkpoints.fresh()
+            async with asyncio.timeout(job.deadline - time.monotonic()):
+                await self.checkpoints.fresh()
         except TimeoutError:
             raise too_slow(self.limits.seconds) from None
         for reader in self._idle:
-            reader.show(checkpoint.path, checkpoint.prefixes)
+            self._show_newest(reader)
+
+    def _show_newest(self, reader: ReaderProcess) -> None:
+        """Have a reader see every write that is done, or as many as the newest checkpoint can tell of."""
+        self.checkpoints.follow()
+        if self.checkpoints.newest is not None:
+            reader.show(self.checkpoints.newest)
 
     def _take(self, job: Job) -> None:
         """Send a job to a reader that is idle, or let it wait."""
@@ -159,9 +175,7 @@ class Readers:
             self._waiting_bytes += len(job.body)
 
     def _begin(self, reader: ReaderProcess, job: Job) -> None:
-        newest = self.checkpoints.newest
-        if newest is not None:
-            reader.show(newest.path, newest.prefixes)
+        self._show_newest(reader)
         reader.begin(job)
 
     def _free(self, reader: ReaderProcess) -> None:
@@ -227,6 +241,7 @@ class Readers:
         for reader in ended:
             job = self._dying.pop(reader)
             reader.close()
+            self._thread.submit(shutil.rmtree, reader.copy, ignore_errors=True)
             if job is not None:
                 job.fail(self._why(reader))
         if self._dying and not self._stopped:
@@ -239,7 +254,8 @@ class Readers:
             return QueryRefused(reason)
         if cause == "memory":
             return out_of_memory(self.engine.megabytes)
-        return Problem(503, "engine_ended", "the engine ended while it was at this; try again", headers=_soon(1))
+        message = "the engine ended while it was at this; try again"
+        return Problem(503, "engine_ended", message, headers=_soon(1), reason=reason)
 
     def _end(self, reader: ReaderProcess, error: Exception, cause: str) -> None:
         """Kill a reader in the middle of its job."""
@@ -260,7 +276,7 @@ class Readers:
         quick = sum(not reader.is_slow for reader in self._all)
         while quick < self.engine.quick and not self._stopped and time.monotonic() >= self._next_start:
             try:
-                reader = ReaderProcess(self._loop, _child(self.engine.megabytes), self._heard, self._lost)
+                reader = self._started()
             except OSError as error:
                 self._failed_starts += 1
                 self._next_start = time.monotonic() + 1.0
@@ -269,6 +285,11 @@ class Readers:
             self._all.add(reader)
             self.counts["started"] += 1
             quick += 1
+
+    def _started(self) -> ReaderProcess:
+        copy = self.spool.path("copy")
+        child = Child.start("reader", {"memory": self.engine.megabytes, "copy": str(copy)})
+        return ReaderProcess(self._loop, child, copy, self._heard, self._lost)
 
     async def _tick_for_ever(self) -> None:
         while True:
@@ -316,8 +337,11 @@ class Readers:
 
     def _make_slow(self, reader: ReaderProcess, job: Job) -> None:
         if self.slow >= self.engine.slow:
-            message = "other long queries are running; try again later, or ask for less"
-            self._end(reader, Problem(503, "busy", message, headers=_soon(10)), "crowded")
+            reason = "other long queries are running"
+            problem = Problem(
+                503, "busy", f"{reason}; try again later, or ask for less", headers=_soon(10), reason=reason
+            )
+            self._end(reader, problem, "crowded")
             return
         reader.is_slow = True
         if job.gone is not None:
@@ -363,14 +387,11 @@ def _delete_spool(header: Header) -> None:
         Path(header["spool"]).unlink(missing_ok=True)
 
 
-def _child(megabytes: int) -> Child:
-    return Child.start("reader", {"memory": megabytes})
-
-
 def out_of_memory(megabytes: int) -> Problem:
     """A query, document or update that needs too much memory."""
-    message = f"it needs more than {megabytes:,} MB of memory; ask for less, or start the server with --query-memory"
-    return Problem(400, "memory_limit", message)
+    reason = f"it needs more than {megabytes:,} MB of memory"
+    message = f"{reason}; ask for less, or start the server with --query-memory"
+    return Problem(400, "memory_limit", message, reason=reason)
 
 
 def _soon(seconds: int) -> dict[str, str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from unseen.database.engine.frames import Header
     from unseen.database.engine.process import Child
+    from unseen.server.checkpoints import Checkpoint
 
     Reply = tuple[Header, bytes]
 
@@ -63,12 +64,16 @@ class ReaderProcess:
 
     loop: asyncio.AbstractEventLoop
     child: Child
+    copy: Path
+    """Where it keeps its own copy of a checkpoint, to apply changes to."""
     heard: Callable[[ReaderProcess, Header, bytes], None]
     lost: Callable[[ReaderProcess], None]
     job: Job | None = None
     is_ready: bool = False
     is_slow: bool = False
     checkpoint: Path | None = None
+    place: int = 0
+    """The last change that it has been shown; see `RecentChanges`."""
     prefixes: dict[str, str] | None = None
     started: float = field(default_factory=time.monotonic)
 
@@ -84,15 +89,19 @@ class ReaderProcess:
         """The number of the process."""
         return self.child.process.pid
 
-    def show(self, checkpoint: Path, prefixes: dict[str, str]) -> None:
-        """Have it read from a checkpoint from now on."""
+    def show(self, checkpoint: Checkpoint) -> None:
+        """Have it read from a checkpoint with all of its changes from now on."""
         header: dict[str, Any] = {"do": "open"}
-        if self.checkpoint != checkpoint:
-            header["path"], self.checkpoint = str(checkpoint), checkpoint
-        if self.prefixes is not prefixes:
-            header["prefixes"], self.prefixes = prefixes, prefixes
+        if self.checkpoint != checkpoint.path:
+            header["path"], self.checkpoint, self.place = str(checkpoint.path), checkpoint.path, checkpoint.place
+        if self.prefixes is not checkpoint.prefixes:
+            header["prefixes"] = self.prefixes = checkpoint.prefixes
         if len(header) > 1:
             self._send(frame(header))
+        if self.place < checkpoint.reached:
+            gone, there = checkpoint.lines_after(self.place)
+            self._send(frame({"do": "apply", "gone": len(gone)}, gone + there))
+            self.place = checkpoint.reached
 
     def begin(self, job: Job) -> None:
         """Send a request."""
@@ -104,7 +113,7 @@ class ReaderProcess:
         return 0.0 if self.job is None else max(self._seconds_used(self.job), (now - self.job.began) / 5)
 
     def _seconds_used(self, job: Job) -> float:
-        used = processor_seconds(self.pid)
+        used = processor_seconds(self.pid, main_thread=True)  # others tidy up its copy
         if job.used_before is None:
             job.used_before = used
         return used - job.used_before

@@ -111,7 +111,7 @@ def samples(method: Method, dataset: Dataset, table: QueryTable) -> Iterator[Que
 
 def ceiling_of_method(method: Any) -> float:
     """The largest membership of what a projection of the method only predicts."""
-    return float(getattr(getattr(method, "answering", None), "ceiling", CEILING))
+    return float(getattr(getattr(method, "answering", method), "ceiling", CEILING))
 
 
 def _questions(

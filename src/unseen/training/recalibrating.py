@@ -77,7 +77,7 @@ def checked_target(found: ModelFolder | RunFolder, output: Path | None) -> Path:
     if not isinstance(found, ModelFolder):
         raise RunFolderError("is a run: leave --output out, its own probabilities are fitted then", path=found.path)
     if output.exists():
-        raise RunFolderError("is there already; name another folder", path=output)
+        raise RunFolderError("already exists; name another folder", path=output)
     return output
 
 
@@ -92,6 +92,8 @@ def _bare(found: ModelFolder | RunFolder, device: str) -> Method:
 def _copy(model: Path, path: Path, calibration: QueryCalibration) -> None:
     """The model under another calibration; its card comes last, as a folder without one is not a model."""
     path.mkdir(parents=True)
-    shutil.copyfile(model / "weights.safetensors", path / "weights.safetensors")
+    for name in ("weights.safetensors", "combination.json"):
+        if (model / name).exists():
+            shutil.copyfile(model / name, path / name)
     write_json(path / "calibration.json", calibration.to_json())
     shutil.copyfile(model / "card.json", path / "card.json")

@@ -15,11 +15,14 @@ import signal
 import socket
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unseen.database.engine.frames import Channel, Closed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 READER_STACK = 48 << 20
 WRITER_STACK = 112 << 20
@@ -64,6 +67,17 @@ def limit_memory(megabytes: int | None) -> None:
         _set_limit(resource.RLIMIT_DATA, None)
     else:
         _set_limit(resource.RLIMIT_DATA, data_bytes() + (megabytes << 20))
+
+
+@contextmanager
+def unlimited_memory() -> Iterator[None]:
+    """Lift the limit for a moment."""
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
+    limit_memory(None)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, limits)
 
 
 def data_bytes() -> int:

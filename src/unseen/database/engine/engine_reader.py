@@ -1,4 +1,6 @@
-"""The process that answers exact queries from a checkpoint, one at a time, and parses what clients send.
+"""The process that answers exact queries from a checkpoint and the changes since, one at a time.
+
+It also parses what clients send.
 
 It may die of what it is asked: that costs the one request, and the server starts another. Results go into memory while
 they are small, and into a file that the server has named when they are not.
@@ -8,14 +10,16 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pyoxigraph
 
 from unseen.database.checked_update import checked_update, graph_name, syntax_error
 from unseen.database.documents import statements_in
-from unseen.database.engine.child import limit_memory
+from unseen.database.engine.child import limit_memory, unlimited_memory
 from unseen.database.engine.operations import dump, lines_of, user_graphs
+from unseen.database.engine.own_copy import apply, opened_copy
 from unseen.database.engine.wire_errors import ResultTooLarge, UnknownGraph, packed
 from unseen.database.guard import check_query
 from unseen.errors import DatabaseError, QueryRefused, UnseenError, shorten
@@ -27,6 +31,10 @@ MOST_IN_MEMORY = 1 << 16
 """Bytes of a result that are sent as they are; more go into a file."""
 RETIRED_AT = 96 << 10
 """Kilobytes of memory beyond those of the start with which a reader ends after its answer."""
+
+
+class Behind(Exception):
+    """The store lacks a change that it should show: it must not be read."""
 
 
 class Output:
@@ -69,9 +77,14 @@ class Output:
 class Reader:
     """A store that is read, and the prefixes that texts need not declare."""
 
-    def __init__(self, memory: int) -> None:
-        self._memory = memory
+    def __init__(self, memory: int, copy: str) -> None:
+        self._memory, self._copy = memory, copy
+        self._checkpoint = ""
         self._store: Any = None
+        self._is_own = False
+        """Whether the store is a copy that nobody else reads."""
+        self._is_behind = False
+        """Whether a change could not be applied."""
         self._prefixes: dict[str, str] = {}
         self._lost: OSError | None = None
         limit_memory(memory)
@@ -82,11 +95,30 @@ class Reader:
             self._prefixes = header["prefixes"]
         if "path" in header:
             limit_memory(None)
-            self._store, self._lost = None, None
+            self._checkpoint, self._store, self._lost, self._is_behind = header["path"], None, None, False
+            if self._is_own:
+                shutil.rmtree(self._copy, ignore_errors=True)
+                self._is_own = False
             try:
-                self._store = pyoxigraph.Store.read_only(header["path"])
+                self._store = pyoxigraph.Store.read_only(self._checkpoint)
             except OSError as error:
                 self._lost = error
+            limit_memory(self._memory)
+
+    def apply(self, header: Header, body: bytes) -> None:
+        """Bring what is read up to date; if that fails, nothing is answered from it any more."""
+        if self._is_behind:
+            return
+        is_first = not self._is_own
+        try:
+            with unlimited_memory():
+                if is_first:
+                    self._store, self._is_own = None, True
+                    self._store = opened_copy(self._checkpoint, self._copy)
+                apply(self._store, body[: header["gone"]], body[header["gone"] :])
+        except Exception:  # noqa: BLE001 - a full disk, a missing file: another checkpoint is needed
+            self._store, self._is_behind = None, True
+        if is_first:
             limit_memory(self._memory)
 
     def query(self, header: Header, body: bytes) -> tuple[Header, bytes]:
@@ -160,7 +192,9 @@ class Reader:
 
     @property
     def store(self) -> Any:
-        """The checkpoint, if it could be opened."""
+        """The checkpoint, if it could be opened and has every change."""
+        if self._is_behind:
+            raise Behind
         if self._store is None:
             raise DatabaseError(f"the checkpoint could not be opened: {self._lost}")
         return self._store
@@ -168,17 +202,19 @@ class Reader:
 
 def read(channel: Channel, settings: dict[str, Any]) -> None:
     """Do what is asked until the connection ends, or until much memory is held."""
-    reader = Reader(settings["memory"])
+    reader = Reader(settings["memory"], settings["copy"])
     channel.send({"ready": os.getpid()})
     enough = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + RETIRED_AT
     while True:
         header, body = channel.receive()
         kind = header["do"]
-        if kind == "open":
-            reader.open(header, body)
+        if kind in ("open", "apply"):
+            getattr(reader, kind)(header, body)
             continue
         try:
             told, result = getattr(reader, kind)(header, body)
+        except Behind:
+            told, result = {"behind": True}, b""
         except MemoryError:
             told, result = {"error": {"kind": "MemoryError", "problem": ""}}, b""
         except Exception as error:  # noqa: BLE001 - whoever asked has to hear of it

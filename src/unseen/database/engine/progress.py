@@ -82,10 +82,11 @@ def work_of(pid: int) -> tuple[float, int] | None:
     return processor_seconds(pid), sum(int(line.split()[1]) for line in lines if line.startswith(("rchar", "wchar")))
 
 
-def processor_seconds(pid: int) -> float:
-    """Processor time that a process has used; 0 where the system does not say."""
+def processor_seconds(pid: int, *, main_thread: bool = False) -> float:
+    """Processor time that a process, or its main thread alone, has used; 0 where the system does not say."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        path = Path(f"/proc/{pid}/task/{pid}/stat" if main_thread else f"/proc/{pid}/stat")
+        fields = path.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:  # no such system, or no such process any more
         return 0.0
     return (int(fields[11]) + int(fields[12])) / _TICKS

@@ -142,7 +142,7 @@ def export_dataset(dataset: Dataset, path: str | Path, form: str, types: Sequenc
     if form == "npz" and target.suffix != ".npz":
         raise DatasetError("the name of an npz file must end in .npz", path=target)
     if target.exists():
-        raise DatasetError("is there already; remove it or choose another name", path=target)
+        raise DatasetError("already exists; remove it or choose another name", path=target)
     fitting, remarks = fitted(dataset, form, types)
     fresh = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GnnQeConfig(TrainingConfig):
-    """Settings of GNN-QE; defaults are the paper's table and what validation queries added to it (docs/gnn-qe.md)."""
+    """Settings of GNN-QE: the defaults are the paper's, plus what validation chose (docs/explanation/gnn-qe.md)."""
 
     types: tuple[str, ...] = fixed_setting(TRAINED_TYPES, "Types of queries to train on.")
     type_weights: tuple[str, ...] = fixed_setting((), "How often a type is drawn beside others, as 1p=2; 1 by default.")

@@ -177,13 +177,17 @@ class ZeroShot(NeuralProjector):
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """As ever; all relations that the queries ask for, at any depth, are read together before."""
+        self.read_relations(graph, queries)
+        return super().estimate(graph, queries)
+
+    def read_relations(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> None:
+        """Compute the readings of all relations that queries ask for together, as far as they can be kept."""
         asked = {node.relation for query in queries for node in walk(query) if isinstance(node, Project)}
         compact = self.compact(graph)
         numbers = compact.relations_of(np.array(sorted(asked), np.int64)).tolist()
         if 1 < len(numbers) <= compact.known_readings.most(self._reading_size(compact)):
             with torch.no_grad():
                 self._readings_by_relation(compact, numbers)
-        return super().estimate(graph, queries)
 
     def _reading_size(self, graph: RelatedGraph) -> int:
         """Bytes of the readings of one relation."""

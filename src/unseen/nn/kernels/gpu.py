@@ -39,7 +39,7 @@ BY_SOURCE = KernelTuning(256, 2, 8)
 BY_RELATION = KernelTuning(64, 1, 4)
 COMBINE = KernelTuning(128, 1, 8)
 NODES = KernelTuning(128, 4, 1)
-"""The fastest of those tried on an H200 in float32 (docs/kernels.md); float64 gets half the columns."""
+"""The fastest of those tried on an H200 in float32 (docs/explanation/kernels.md); float64 gets half the columns."""
 
 STATISTICS = ("SUM", "SQUARES", "MAXIMUM", "MINIMUM")
 NUMBERS = {torch.float32: tl.float32, torch.float64: tl.float64}

@@ -1,0 +1,154 @@
+"""How a network's membership and the evidence of rules become one probability of a link.
+
+For a candidate z of a source set and a relation there are five kinds of evidence:
+
+    network     the logit of the network's membership
+    rules       the logit of the rules' probability above that of the least likely; 0 where no rule leads to z
+    fired       whether a rule leads to z
+    sources     the logarithm of 1 + the number of edges by which the relation leads to z
+    is_target   whether there is such an edge
+
+How much each counts depends on what is known beforehand, the *context*: how well the rules of this relation find facts
+that were hidden from this very graph (`quality`), how large the source set is (`size`), and how large the graph is
+(`entities`). The score of a candidate is the sum of evidence x context x weight, and its probability
+sigmoid(scale x score + offset). The offset also sees how many targets are known (`known`), how many a source has on
+average (`tails`), and the logarithm of the sum of exp(score) over all candidates that are not known (`total`): what has
+many rivals is less likely. The offset is the same for all candidates of a set, so it moves no rank.
+
+The weights are fitted once, to facts hidden from several graphs, and shipped with a model (`combination.json`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from unseen.errors import EvaluationError
+
+VERSION = 1
+EVIDENCE = ("network", "rules", "fired", "sources", "is_target")
+CONTEXT = ("one", "quality", "size", "entities")
+OFFSET = (*CONTEXT, "known", "tails", "total")
+LEAST_LIKELY = 1e-4
+"""Probabilities of rules below this count as this."""
+LARGEST_LOGIT = 16.0
+SMALLEST_GRAPH, LARGEST_GRAPH = 10, 50_000
+"""Graphs of fewer or more entities count as so large: weights were fitted to graphs between these."""
+RISES = ("network", "rules")
+"""Kinds of evidence that never speak against a candidate."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkEvidence:
+    """What there is about all candidates of some source sets, one set a row."""
+
+    network: Float[Tensor, "row node"]
+    """Memberships by the network."""
+    rules: Float[Tensor, "row node"]
+    """Probabilities by rules; 0 where none leads."""
+    sources: Float[Tensor, "row node"]
+    """Edges by which the relation leads to each candidate."""
+    is_known: Bool[Tensor, "row node"]
+    quality: Float[Tensor, " row"]
+    size: Float[Tensor, " row"]
+    """The sum of the memberships of the set."""
+    tails: Float[Tensor, " row"]
+    """Targets of the relation a source, on average."""
+
+    def kinds(self) -> tuple[Tensor, ...]:
+        """The evidence in the order of `EVIDENCE`."""
+        fired = self.rules > 0
+        least = math.log(LEAST_LIKELY / (1 - LEAST_LIKELY))
+        rules = torch.logit(self.rules.clamp(min=LEAST_LIKELY), eps=1e-6) - least
+        kinds = torch.logit(self.network, eps=1e-7), rules, fired.float(), self.sources.log1p(), self.sources > 0
+        return tuple(kind.float() for kind in kinds)
+
+    def context(self) -> tuple[Float[Tensor, " row"], ...]:
+        """What is known beforehand, in the order of `CONTEXT`."""
+        nodes = min(max(self.network.shape[1], SMALLEST_GRAPH), LARGEST_GRAPH)
+        one = torch.ones_like(self.quality)
+        return one, self.quality, self.size.clamp(min=1).log(), one * math.log10(nodes)
+
+    def offsets(self) -> tuple[Float[Tensor, " row"], ...]:
+        """What an offset depends on, `total` left out."""
+        return (*self.context(), self.is_known.sum(dim=1).float().log1p(), self.tails.clamp(min=1).log())
+
+
+@dataclass(frozen=True)
+class Combination:
+    """The weights, and how probabilities count in logic."""
+
+    evidence: Mapping[str, Mapping[str, float]]
+    """Of each kind of evidence, in each context."""
+    offset: Mapping[str, float]
+    scale: float = 1.0
+    ceiling: float = 0.9
+    """The largest membership of what is only predicted."""
+    sharpness: float = 1.0
+    """Probabilities count to this power beside known facts."""
+    inner_sharpness: float = 1.0
+    """The network is given the memberships of a set to this power."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def probabilities(self, links: LinkEvidence) -> Float[Tensor, "row node"]:
+        """The probability of every candidate."""
+        return torch.sigmoid(self.logits(links))
+
+    def logits(self, links: LinkEvidence) -> Float[Tensor, "row node"]:
+        """The log-odds of every candidate."""
+        context = links.context()
+        score = torch.zeros_like(links.network)
+        for name, kind in zip(EVIDENCE, links.kinds(), strict=True):
+            weight = self._weight(name, context)
+            score += (weight.clamp(min=1e-3) if name in RISES else weight).unsqueeze(1) * kind
+        total = score.masked_fill(links.is_known, -torch.inf).logsumexp(dim=1).clamp(-30, 30)
+        offset = self.offset.get("total", 0.0) * total
+        for name, value in zip(OFFSET, links.offsets(), strict=False):
+            offset = offset + self.offset.get(name, 0.0) * value
+        return (self.scale * score + offset.unsqueeze(1)).clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
+
+    def _weight(self, name: str, context: tuple[Tensor, ...]) -> Float[Tensor, " row"]:
+        weights = self.evidence.get(name, {})
+        return sum(
+            (weights.get(key, 0.0) * value for key, value in zip(CONTEXT, context, strict=True)),
+            start=torch.zeros_like(context[0]),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"version": VERSION, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Combination:
+        """The combination of `to_json`; anything else is an error."""
+        try:
+            if value["version"] != VERSION:
+                raise ValueError(f"its version is {value['version']}, not {VERSION}")
+            evidence = {name: _numbers(weights, CONTEXT) for name, weights in value["evidence"].items()}
+            unknown = [name for name in evidence if name not in EVIDENCE]
+            if unknown:
+                raise ValueError(f"there is no evidence {unknown[0]}")
+            ways = {name: _number(value[name]) for name in ("scale", "ceiling", "sharpness", "inner_sharpness")}
+            return cls(evidence, _numbers(value["offset"], OFFSET), **ways, about=dict(value.get("about", {})))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise EvaluationError(f"this is not a combination of network and rules: {error}") from None
+
+
+def _numbers(value: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
+    unknown = [name for name in value if name not in names]
+    if unknown:
+        raise ValueError(f"nothing is called {unknown[0]}")
+    return {name: _number(number) for name, number in value.items()}
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError("a weight is not a finite number")
+    return number

@@ -1,0 +1,45 @@
+"""Known answers to small questions, given without waiting for the model, which may be busy for seconds.
+
+A step costs a pass over the edges of a relation at most, so a few steps are as quick as looking up a name. They run in
+the same threads; larger questions wait for their turn like any other.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from unseen.api import ask_all, prepare
+from unseen.errors import Stopped
+from unseen.logic.stopping import stop_when
+from unseen.server.predicting import MOST_ANSWERS
+from unseen.server.problems import too_slow
+
+if TYPE_CHECKING:
+    from unseen.answers import Answers
+    from unseen.graph import KnowledgeGraph
+    from unseen.server.predicting import Planned
+
+MOST_STEPS = 8
+"""Relation steps of a small question."""
+SECONDS = 5.0
+"""Longest time for one; it is stopped between two steps."""
+
+
+def is_small(planned: Planned) -> bool:
+    """Whether only known answers are wanted, and these are quickly found."""
+    asked = planned.asked
+    return asked.exact and not asked.explain and not asked.predicted_only and planned.steps <= MOST_STEPS
+
+
+def known_answers(graph: KnowledgeGraph, planned: Planned) -> Answers:
+    """What the graph itself answers to a small question."""
+    wanted = [count for count in (planned.limit, planned.asked.top) if count is not None]
+    question = prepare(graph, planned.query, top=min([*wanted, MOST_ANSWERS]) if wanted else None)
+    deadline = time.monotonic() + SECONDS
+    try:
+        with stop_when(lambda: time.monotonic() > deadline):
+            return ask_all(graph, [replace(question, text=planned.asked.text)], None, "exact")[0]
+    except Stopped:
+        raise too_slow(SECONDS) from None

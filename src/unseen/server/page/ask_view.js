@@ -1,0 +1,88 @@
+// Ask: a question, its known answers at once, its predicted ones when they are there.
+
+import * as api from "./api.js";
+import { answerList } from "./answer_list.js";
+import { builder } from "./builder.js";
+import { editor } from "./editor.js";
+import { address, el, waiting } from "./elements.js";
+import { problem } from "./problem.js";
+
+const EMPTY = "?x : ";
+
+export async function show(root, parameters, { signal, open, note }) {
+  const question = parameters.get("question") ?? "";
+  const results = el("div", { class: "results" });
+  const ask = (text) => open(address("/ask", { question: text.trim(), show: parameters.get("show") }));
+  const box = editor(question || EMPTY, ask);
+  const building = el("div", { class: "building" });
+  const toggle = el("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => build(building.hasChildNodes()) }, "Build a question");
+  function build(close) {
+    toggle.setAttribute("aria-expanded", String(!close));
+    building.replaceChildren(...(close ? [] : [builder((text) => (box.text = text), ask)]));
+    if (!close) building.querySelector("input, select")?.focus();
+  }
+  root.append(
+    el("h1", {}, "Ask"),
+    el(
+      "div",
+      { class: "card asking" },
+      el("label", { for: "question" }, "Question"),
+      box.element,
+      el("div", { class: "row" }, el("button", { type: "button", class: "main", onclick: () => ask(box.text) }, "Ask"), toggle, el("span", { class: "note keys" }, "Enter asks · names are offered while you type")),
+      building,
+    ),
+    results,
+  );
+  if (!question) {
+    box.box.focus();
+    box.box.setSelectionRange(EMPTY.length, EMPTY.length);
+    await begin(results, signal);
+    return;
+  }
+  await answer(results, question, parameters, { signal, note, repair: ask });
+}
+
+/** Something to begin with, while no question is asked. */
+async function begin(results, signal) {
+  const { questions } = await api.get("/.json", {}, signal);
+  const { formula } = await import("./graph_view.js");
+  results.append(
+    el("h2", {}, "For example"),
+    el("ul", { class: "questions" }, questions.map((one) => el("li", {}, el("a", { href: address("/ask", { question: one.question }) }, el("span", { class: "tag" }, one.shows), formula(one.question))))),
+    el(
+      "details",
+      { class: "grammar" },
+      el("summary", {}, "How questions are written"),
+      el("ul", {}, [
+        ["?x : relation(Thing, x)", "what the relation leads to from a thing"],
+        ["a & b, a | b, !a", "and, or, not"],
+        ["exists v . r(Thing, v) & s(v, x)", "two steps, over something in between"],
+        ['speaks(x, "Low Saxon")', "names with blanks stand in quotation marks"],
+        ["SELECT ?x WHERE { :France :borders ?x }", "SPARQL works too"],
+      ].map(([code, means]) => el("li", {}, el("code", {}, code), " ", means))),
+    ),
+  );
+}
+
+/** Known answers first, then all; more when one scrolls to the end. */
+async function answer(results, question, parameters, { signal, note, repair }) {
+  const wait = waiting("Predicting");
+  const asked = { question, all_predictions: parameters.get("all_predictions") === "true" ? "true" : null };
+  const list = answerList(question, parameters, { note, more: (top, only) => load(asked, top, only, signal), signal });
+  results.append(wait, list.element);
+  const only = list.only;
+  const busy = (seconds) => (wait.lastChild.textContent = `The model is busy; trying again in ${seconds} s`);
+  let isWhole = false;
+  const known = only === "predicted_only" ? Promise.resolve() : load(asked, list.top, "exact", signal).then((data) => isWhole || list.show(data, { isPartial: only !== "exact" }));
+  const all = only === "exact" ? known : load(asked, list.top, only, signal, busy).then((data) => ((isWhole = true), list.show(data)));
+  try {
+    await Promise.all([known, all]);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    (list.isEmpty ? list.element : wait).replaceWith(problem(error, question, repair));
+  } finally {
+    wait.remove();
+  }
+}
+
+const load = (asked, top, only, signal, busy = () => {}) => api.getPatiently("/ask.json", { ...asked, top, ...(only ? { [only]: "true" } : {}) }, signal, busy);

@@ -1,0 +1,50 @@
+// What went wrong, under the place where it did.
+
+import { el } from "./elements.js";
+
+/** An error as a note; `text` is the question that it is about, `repair` is called with a better one. */
+export function problem(error, text = "", repair = null) {
+  const details = error.details ?? {};
+  const note = el("div", { class: "problem", role: "alert" }, el("p", { class: "lead" }, headline(error, details)));
+  const place = placeOf(details, text);
+  if (place) note.append(pointer(text, place));
+  if (details.closest?.length && repair) {
+    const offers = details.closest.map((name) =>
+      el("button", { type: "button", class: "chip", onclick: () => repair(replaced(text, details.name, name)) }, name),
+    );
+    note.append(el("p", { class: "offers" }, "Did you mean ", offers));
+  }
+  return note;
+}
+
+function headline(error, details) {
+  if (details.code === "unknown_entity" || details.code === "unknown_relation") return `There is no ${details.code.slice(8)} called “${details.name}”.`;
+  return capital(details.problem ?? details.reason ?? error.message);
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".");
+
+/** Start and end of the part that is wrong. */
+function placeOf(details, text) {
+  if (Number.isInteger(details.position)) return [details.position, details.position + 1];
+  const start = details.name ? text.indexOf(details.name) : -1;
+  return start < 0 ? null : [start, start + details.name.length];
+}
+
+/** The line of the question, with carets below the part that is wrong. */
+function pointer(text, [start, end]) {
+  const letters = [...text]; // positions count characters, not UTF-16 units
+  if (letters.length !== text.length && end - start === 1) {
+    start = letters.slice(0, start).join("").length;
+    end = start + 1;
+  }
+  const from = text.lastIndexOf("\n", start - 1) + 1;
+  const to = (text.indexOf("\n", start) + 1 || text.length + 1) - 1;
+  const carets = " ".repeat(start - from) + "^".repeat(Math.max(1, Math.min(end, to) - start));
+  return el("pre", { class: "pointer" }, `${text.slice(from, to)}\n${carets}`);
+}
+
+function replaced(text, name, better) {
+  const quoted = /^[\p{L}\p{N}_-]+$/u.test(better) ? better : `"${better.replaceAll(/["\\]/g, "\\$&")}"`;
+  return text.includes(`"${name}"`) ? text.replace(`"${name}"`, `"${better.replaceAll(/["\\]/g, "\\$&")}"`) : text.replace(name, quoted);
+}

@@ -1,0 +1,91 @@
+"""Why something is an answer: the question drawn with its values, an explanation, and the sets on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import UnseenError
+from unseen.server.predicting import MOST_ANSWERS, Asked
+from unseen.server.question_drawing import Drawing
+
+if TYPE_CHECKING:
+    from unseen.server.callers import Caller
+    from unseen.server.predicting import Planned
+    from unseen.server.service import Service
+
+    Json = dict[str, Any]
+
+LISTED = 25
+"""Answers that are listed to choose from."""
+STEP_MEMBERS = 4
+"""Members that are shown of each set on the way: so many known ones, so many predicted ones."""
+
+
+async def why_view(service: Service, question: str, wanted: str | None, caller: Caller) -> Json:
+    """The view of one answer, the first one if none is named."""
+    planned = await service.plan(Asked(question, LISTED), caller)
+    drawing = await service.help(lambda: Drawing.of(service.database.graph, planned.query))
+    body, *sets = await asyncio.gather(
+        _listed(service, planned, wanted, caller),
+        *(_members(service, step.question, caller) for step in drawing.steps),
+    )
+    for place, step in enumerate(drawing.steps):  # alone, those for which there was no room together
+        if "error" in sets[place]:
+            sets[place] = await _members(service, step.question, caller)
+    chosen = _chosen(body["answers"], wanted)
+    if chosen is not None:
+        chosen = chosen | await _explained(service, planned, body["answers"], chosen, caller)
+    entity, bindings = (None, {}) if chosen is None else (chosen["entity"], chosen["bindings"])
+    nodes, edges = await service.help(lambda: drawing.bound(entity, bindings))
+    steps = [
+        {"label": step.label, "question": step.question, "set": members}
+        for step, members in zip(drawing.steps, sets, strict=True)
+    ]
+    return {**body, "nodes": nodes, "edges": edges, "steps": steps, "answer": chosen}
+
+
+async def _listed(service: Service, planned: Planned, wanted: str | None, caller: Caller) -> Json:
+    """The answers; if one is wanted that is not among the first, as many as there may be."""
+    answers = await service.answer(planned, caller)
+    is_missing = wanted is not None and all(answer.entity != wanted for answer in answers)
+    if is_missing and len(answers) == LISTED:
+        more = replace(planned.asked, top=MOST_ANSWERS)
+        answers = await service.answer(replace(planned, asked=more), caller)
+    return answers.as_json()
+
+
+def _chosen(answers: list[Json], wanted: str | None) -> Json | None:
+    return next((one for one in answers if wanted is None or one["entity"] == wanted), None)
+
+
+async def _explained(service: Service, planned: Planned, answers: list[Json], chosen: Json, caller: Caller) -> Json:
+    """Values, proof and reasons of one answer; no more answers are explained than come before it."""
+    alike = [one["entity"] for one in answers if one["known"] == chosen["known"]]
+    top = alike.index(chosen["entity"]) + 1
+    flags = {"explain": True, "exact": chosen["known"], "predicted_only": not chosen["known"]}
+    asked = replace(planned, asked=replace(planned.asked, top=top, **flags))
+    explained = _chosen((await service.answer(asked, caller)).as_json()["answers"], chosen["entity"]) or {}
+    return {name: explained[name] for name in ("bindings", "edges", "reasons") if name in explained}
+
+
+async def _members(service: Service, question: str, caller: Caller) -> Json:
+    """The likeliest members of the set of a question, known and predicted."""
+    known, predicted = await asyncio.gather(
+        attempted(service, Asked(question, STEP_MEMBERS), caller),
+        attempted(service, Asked(question, STEP_MEMBERS, predicted_only=True), caller),
+    )
+    if "error" in known or "error" in predicted:
+        return known | predicted
+    shown = [member for member in known["members"] if member["known"]]
+    return known | {"members": [*shown, *predicted["members"]]}
+
+
+async def attempted(service: Service, asked: Asked, caller: Caller) -> Json:
+    """The answers to a question, or what was wrong with asking."""
+    try:
+        answers = await service.ask(asked, caller)
+    except UnseenError as error:
+        return {"error": str(error)}
+    return {"known": answers.known, "members": answers.as_json()["answers"]}
