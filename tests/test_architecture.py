@@ -14,6 +14,7 @@ SOURCE = ROOT / "src" / "unseen"
 LEVELS = [
     {"version"},
     {"errors"},
+    {"displays"},
     {"graph"},
     {"logic"},
     {"datasets", "nn", "database", "rules"},

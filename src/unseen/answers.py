@@ -12,17 +12,23 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
+from unseen.displays import bar, block, heading, note, table
 from unseen.logic.choose import Ranked, largest_in_rows, largest_of
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
+from unseen.reasons.drawing import drawn
 from unseen.reasons.explaining import NOTHING, Explainer
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
     from unseen.logic.choose import Ids, Values
     from unseen.logic.execute import Execution
     from unseen.logic.protocols import Estimator
+    from unseen.reasons.drawing import Picture
     from unseen.reasons.explaining import Explanation
     from unseen.reasons.reason import Reason
 
@@ -47,6 +53,10 @@ class Answer:
     """With `explain`: why it is an answer, link by link in the order of the question, the best reason first."""
     key: str = field(default="", compare=False, repr=False)
     """The unique key of the entity: its full IRI, or its name in the file."""
+
+    def draw(self) -> Picture:
+        """The explanation as a picture: known links solid, predicted ones dashed; it needs `ask(..., explain=True)`."""
+        return drawn(self.entity, self.bindings, self.edges, self.reasons)
 
 
 @dataclass(frozen=True)
@@ -80,6 +90,34 @@ class Answers(Sequence[Answer]):
         answers = [_answer_json(answer) for answer in self.answers]
         plain = {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
         return plain | ({"warnings": list(self.warnings)} if self.warnings else {})
+
+    def to_arrow(self) -> pa.Table:
+        """The answers as an Arrow table: rank, entity, key (null if not known), known, probability."""
+        import pyarrow as pa
+
+        columns = {
+            "rank": pa.array([answer.rank for answer in self], pa.int64()),
+            "entity": pa.array([answer.entity for answer in self], pa.large_string()),
+            "key": pa.array([answer.key or None for answer in self], pa.large_string()),
+            "known": pa.array([answer.known for answer in self], pa.bool_()),
+            "probability": pa.array([answer.probability for answer in self], pa.float64()),
+        }
+        return pa.table(columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table of `to_arrow` as a pandas data frame."""
+        from unseen.graph.conversions import pandas_of
+
+        return pandas_of(self.to_arrow())
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.rank, one.entity, "known" if one.known else "predicted", bar(one.probability, is_known=one.known))
+            for one in self.answers
+        ]
+        counts = f"{self.known:,} known, {len(self):,} shown, by {self.method}"
+        parts = [table(("rank", "entity", "", "probability"), rows), note(counts), *map(note, self.warnings)]
+        return block(heading(self.query), *parts)
 
 
 class Counted(Protocol):

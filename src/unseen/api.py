@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unseen.answers import DEFAULT_TOP, Answers, Question, answers_of
-from unseen.errors import QueryRefused, UnknownMethod, UnseenError
+from unseen.errors import GraphError, QueryRefused, UnknownMethod, UnseenError
 from unseen.logic.algebra import Anchor, Project, Query, bind, walk
 from unseen.logic.variables import with_variables
 
@@ -43,22 +43,36 @@ _SPARQL = re.compile(
 
 
 def load(
-    *sources: str | Path,
+    *sources: object,
     literals: bool = False,
     skip_errors: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> KnowledgeGraph:
-    """The graph of one or more files, of a database, or of an embedded graph given by name.
+    """The graph of one or more files, of a database, an embedded graph by name, or of an object in memory.
 
+    Several files make one graph. An object is a table (pandas, Arrow, polars) with the columns head, relation and tail,
+    a networkx graph with directed edges, PyKEEN's `TriplesFactory`, or any triples of names.
     `literals` keeps RDF literals as entities. `skip_errors` skips malformed lines. `progress` is called with the number
     of bytes read and their total.
     """
     from unseen.graph.files.readers import read_graph  # pyarrow only where files are read
 
-    paths = [find_source(source) for source in sources]
+    named = [source for source in sources if isinstance(source, str | Path)]
+    if len(named) < len(sources):
+        return _loaded_object(*sources)
+    paths = [find_source(source) for source in named]
     if len(paths) == 1 and is_database(paths[0]):
         return load_database(paths[0])
     return came_from(read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph)
+
+
+def _loaded_object(source: object, *others: object) -> KnowledgeGraph:
+    """The graph of one object in memory."""
+    from unseen.graph.conversions import graph_of
+
+    if others:
+        raise GraphError("load takes any number of files, or one table or graph in memory; put tables together first")
+    return graph_of(source)
 
 
 def is_database(path: Path) -> bool:

@@ -99,6 +99,11 @@ class CheckResult:
         """Facts that were hidden and asked for."""
         return sum(row.tried for row in self.rows)
 
+    def _repr_html_(self) -> str:
+        from unseen.evaluation.check_display import check_html
+
+        return check_html(self)
+
     def row(self, relation: str) -> RelationCheck | None:
         """The row of a relation by its name."""
         return next((row for row in self.rows if row.relation == relation), None)

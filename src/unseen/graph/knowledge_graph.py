@@ -15,8 +15,12 @@ from unseen.graph.vocabulary import Vocabulary, inverse_relation, is_inverse, un
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import networkx as nx
+    import pandas as pd
+    import pyarrow as pa
     from numpy.typing import NDArray
 
+    from unseen.graph.files.writers import Spelling
     from unseen.graph.names import Names
 
     Ids = NDArray[np.int32]
@@ -69,6 +73,11 @@ class KnowledgeGraph:
         counts = f"{self.num_entities:,} entities, {self.num_relations:,} relations, {self.num_triples:,} triples"
         return f"KnowledgeGraph({counts})"
 
+    def _repr_html_(self) -> str:
+        from unseen.graph.graph_display import graph_html
+
+        return graph_html(self)
+
     @cached_property
     def by_head(self) -> SortedEdges:
         """The edges by relation, then head, then tail."""
@@ -110,11 +119,27 @@ class KnowledgeGraph:
         for head, relation, tail in zip(self.heads, self.relations, self.tails, strict=True):
             yield name(int(head)), relation_name(int(relation)), name(int(tail))
 
+    def to_arrow(self, names: Spelling = "readable") -> pa.Table:
+        """The edges as an Arrow table: head, relation, tail, by readable names or by unique `"keys"`."""
+        from unseen.graph.conversions import arrow_of
+
+        return arrow_of(self, names)
+
+    def to_pandas(self, names: Spelling = "readable") -> pd.DataFrame:
+        """The table of `to_arrow` as a pandas data frame."""
+        from unseen.graph.conversions import arrow_of, pandas_of
+
+        return pandas_of(arrow_of(self, names))
+
+    def to_networkx(self) -> nx.MultiDiGraph:
+        """A networkx graph of the same edges; the relation is the key and the attribute `relation` of an edge."""
+        from unseen.graph.conversions import networkx_of
+
+        return networkx_of(self)
+
     def extended_with(self, triples: Iterable[tuple[str, str, str]]) -> KnowledgeGraph:
         """A new graph with more named triples; old ids stay the same, new names get the next ids."""
-        columns = [list(column) for column in zip(*triples, strict=True)] or [[], [], []]
-        if len(columns) != 3:
-            raise GraphError("a triple has three parts: head, relation, tail")
+        columns = _columns(list(triples))
         entities, ends = _numbered(self.vocabulary.entities, _interleaved(columns[0], columns[2]))
         relations, relation_ids = _numbered(self.vocabulary.relations, columns[1])
         return KnowledgeGraph(
@@ -127,6 +152,15 @@ class KnowledgeGraph:
     def restricted_to(self, kept: NDArray[np.bool_]) -> KnowledgeGraph:
         """The graph of some of the edges over the same vocabulary; all ids stay, even of entities without edges."""
         return KnowledgeGraph(self.heads[kept], self.relations[kept], self.tails[kept], self.vocabulary)
+
+
+def _columns(triples: list[tuple[str, str, str]]) -> list[list[str]]:
+    """Heads, relations and tails."""
+    if any(isinstance(triple, str) for triple in triples):
+        raise GraphError("a list of triples is needed, not the parts of one: [(head, relation, tail)]")
+    if any(len(triple) != 3 for triple in triples):
+        raise GraphError("a triple has three parts: head, relation, tail")
+    return [list(column) for column in zip(*triples, strict=True)] or [[], [], []]
 
 
 def _numbered(names: Names, texts: list[str]) -> tuple[Names, Ids]:

@@ -56,7 +56,7 @@ def statistics(graph: KnowledgeGraph, top: int = 10) -> GraphStatistics:
         largest_hub=graph.vocabulary.entity_name(int(degrees.argmax())) if len(degrees) else None,
         components=len(sizes),
         largest_component=int(sizes.max(initial=0)),
-        top_relations=_top_relations(graph, top),
+        top_relations=list(top_relations(graph, top).values()),
     )
 
 
@@ -86,9 +86,11 @@ def _followed(labels: NDArray[np.int64]) -> NDArray[np.int64]:
         labels = further
 
 
-def _top_relations(graph: KnowledgeGraph, top: int) -> list[RelationCount]:
+def top_relations(graph: KnowledgeGraph, top: int) -> dict[int, RelationCount]:
+    """The relations with most edges, by id, the largest first."""
     counts = np.bincount(graph.relations, minlength=graph.num_relations)
-    return [_relation_count(graph, int(relation)) for relation in np.argsort(-counts, kind="stable")[:top]]
+    largest = [int(relation) for relation in np.argsort(-counts, kind="stable")[:top]]
+    return {relation: _relation_count(graph, relation) for relation in largest}
 
 
 def _relation_count(graph: KnowledgeGraph, relation: int) -> RelationCount:

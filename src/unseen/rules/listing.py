@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from unseen.rules.rule_set import ConstantRules, PathRules, Rules
 
 
-def listed(rules: Rules, graph: KnowledgeGraph, relation: int | None = None, top: int | None = None) -> list[Rule]:
+class ListedRules(list[Rule]):
+    """Rules with names, the most confident first; a notebook shows them as a table."""
+
+    def _repr_html_(self) -> str:
+        from unseen.rules.rules_display import listed_html
+
+        return listed_html(self)
+
+
+def listed(rules: Rules, graph: KnowledgeGraph, relation: int | None = None, top: int | None = None) -> ListedRules:
     """The most confident rules of a graph, or of one of its relations; heads are read forwards.
 
     A rule over a path says the same of a relation and of its inverse and is listed once.
@@ -26,7 +35,7 @@ def listed(rules: Rules, graph: KnowledgeGraph, relation: int | None = None, top
     candidates = [*_chosen(rules.paths, relation, True, top), *_chosen(rules.constants, relation, False, top)]
     candidates.sort(key=lambda found: (-found[0], -found[1]))
     named = _Listing(rules, graph)
-    return [named.rule(place, is_path) for _, _, place, is_path in candidates[:top]]
+    return ListedRules(named.rule(place, is_path) for _, _, place, is_path in candidates[:top])
 
 
 def _chosen(

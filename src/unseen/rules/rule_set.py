@@ -102,6 +102,11 @@ class Rules:
     is_complete: bool = True
     """Whether mining came to its end; if not, rules are missing, those of rare relations first."""
 
+    def _repr_html_(self) -> str:
+        from unseen.rules.rules_display import rules_html
+
+        return rules_html(self)
+
     @property
     def effort(self) -> tuple[bool, int]:
         """How thoroughly they were mined; larger is more."""

@@ -42,10 +42,15 @@ class Dialect:
 
 def role_columns(words: Sequence[str]) -> tuple[int, int, int] | None:
     """Where head, relation and tail stand in a header; None if not each of them is named exactly once."""
-    roles = [_ROLE_OF.get(word.strip().strip('"').lower()) for word in words]
+    roles = roles_of(words)
     if any(roles.count(role) != 1 for role in ROLES):
         return None
     return roles.index("head"), roles.index("relation"), roles.index("tail")
+
+
+def roles_of(words: Sequence[str]) -> list[str | None]:
+    """What each word of a header says its column holds: head, relation, tail, or something else."""
+    return [_ROLE_OF.get(word.strip().strip('"').lower()) for word in words]
 
 
 def detected(stream: BinaryIO, table_format: str) -> Dialect:

@@ -68,7 +68,7 @@ class Part:
         """Edges, repeated ones included."""
         return len(self.heads)
 
-    def checked(self, path: Path) -> Part:
+    def checked(self, path: Path | None = None) -> Part:
         """The same part, unless it has a name that cannot be one."""
         if has_bad_name(self.entities) or has_bad_name(self.relations):
             problem = f"a name is empty, not UTF-8, longer than {LONGEST_NAME:,} characters, or holds a NUL byte"

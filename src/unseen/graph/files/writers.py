@@ -48,7 +48,7 @@ def write_graph(graph: KnowledgeGraph, path: str | Path, names: Spelling = "keys
         if file_format == "n-triples":
             _write_n_triples(graph, stream, with_labels=names == "readable")
             return
-        texts = (_spelled(graph.vocabulary.entities, names), _spelled(graph.vocabulary.relations, names))
+        texts = (spelled(graph.vocabulary.entities, names), spelled(graph.vocabulary.relations, names))
         if file_format == "parquet":
             _write_parquet(graph, texts, stream)
         elif file_format == "csv":
@@ -73,7 +73,7 @@ def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
         yield stream  # type: ignore[misc]  # a GzipFile is a BinaryIO in all but name
 
 
-def _spelled(names: Names, spelling: Spelling) -> pa.Array:
+def spelled(names: Names, spelling: Spelling) -> pa.Array:
     """What each id is called in the file."""
     if spelling == "keys":
         return names.keys
