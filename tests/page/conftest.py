@@ -38,8 +38,9 @@ class Watched:
             self.note(f"foreign request {address}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
+    """A browser, for one module: as long as it runs, its event loop does, and other tests need one of their own."""
     playwright = pytest.importorskip("playwright.sync_api", reason="the page is not tested: playwright is missing")
     found = find_browser()
     if found is None:
