@@ -23,6 +23,8 @@ PREDICT_SERVICE = "urn:unseen:predict"
 MOST_NESTED = 100
 MOST_GROUPS = 2_000
 """Groups and brackets of a query; the time to plan one grows with the square of them."""
+MOST_SIGNS = 2_000
+"""Operators and ends of triples of a query; a chain of many thousands is planned until the time is over."""
 LONGEST_REMEMBERED = 10_000
 """Characters of a query whose check is remembered."""
 
@@ -76,6 +78,7 @@ def unclear_comparison(tokens: Iterable[Token]) -> Token | None:
 def _checked_query(text: str) -> frozenset[str]:
     tokens = nested_tokens(text)
     _refuse_reaching_out(text, tokens, ("SERVICE",))
+    _refuse_chains(text, tokens)
     return _checked_words(text, tokens, MOST_GROUPS)
 
 
@@ -93,6 +96,20 @@ def _refuse_reaching_out(text: str, tokens: list[Token], words: tuple[str, ...])
     unclear = unclear_comparison(tokens)
     if unclear is not None and any(word in text[unclear.position :].upper() for word in words):
         raise QueryRefused(_UNCLEAR, text=text, position=unclear.position)
+
+
+def _refuse_chains(text: str, tokens: list[Token]) -> None:
+    """Refuse a query of thousands of operators or triples. VALUES may have many numbers, whose signs do not count."""
+    signs = [token for token in tokens if token.kind == "sign" and token.text != ","]
+    signs = [token for token in signs if not _is_of_a_number(text, token)]
+    if len(signs) > MOST_SIGNS:
+        reason = f"it has more than {MOST_SIGNS:,} operators and triples; ask with VALUES, or with several queries"
+        raise QueryRefused(reason, text=text, position=signs[MOST_SIGNS].position)
+
+
+def _is_of_a_number(text: str, token: Token) -> bool:
+    before, after = text[token.position - 1 : token.position], text[token.position + 1 : token.position + 2]
+    return token.text in "+-" and after.isdigit() and (before.isspace() or before in "({")
 
 
 def _checked_words(text: str, tokens: list[Token], most_groups: int | None) -> frozenset[str]:
