@@ -91,8 +91,11 @@ def dump(server: Running) -> list[str]:
 
 
 def routes_of(server: Running) -> list[tuple[str, str]]:
-    paths = server.send("GET", "/openapi.json").json["paths"]
-    return [(method.upper(), path) for path, methods in paths.items() for method in methods]
+    """Every route of the table, described or not, but for the files of the page, which anyone may have."""
+    app = make_app(server.database, ServerSettings(model="edge-type"))
+    assert isinstance(app, Gate)
+    files = {route.path for route in page_files.routes()}
+    return [(route.method, route.path) for route in app.table.routes if route.path not in files]
 
 
 def send(server: Running, method: str, route: tuple[str, str], path: str, key: dict[str, str | bytes]) -> bytes:
@@ -105,7 +108,7 @@ def send(server: Running, method: str, route: tuple[str, str], path: str, key: d
 def test_without_a_write_key_nothing_changes_and_without_a_key_nothing_is_read(guarded: Running, kind: str) -> None:
     before = dump(guarded)
     opened = {"/healthz", "/openapi.json"}
-    for route in [*routes_of(guarded), ("GET", "/openapi.json")]:
+    for route in routes_of(guarded):
         assert len(odd_paths(route[1])) >= 40
         for path in odd_paths(route[1]):
             answer = send(guarded, route[0], route, path, KEYS[kind])
