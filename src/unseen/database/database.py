@@ -53,6 +53,10 @@ class Health:
     reason: str = ""
 
 
+LOOKS_AGAIN = 0.05
+"""Seconds after which a reader that waits for a change looks whether an update has begun meanwhile."""
+
+
 class Database:
     """An open database; one process and, for writes, one thread at a time."""
 
@@ -147,10 +151,10 @@ class Database:
         Call it between starting an exact query and giving its results away. It waits for a change that is carried out,
         never for an update that is still being computed.
         """
-        number = self._ledger.updating
-        if number is None or self.triples.holds(number):
-            with self._ledger.seen:
-                pass
+        while (number := self._ledger.updating) is None or self.triples.holds(number):
+            if self._ledger.seen.acquire(timeout=LOOKS_AGAIN):
+                self._ledger.seen.release()
+                return
 
     @contextmanager
     def _writes(self) -> Iterator[Ledger]:

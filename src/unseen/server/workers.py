@@ -43,13 +43,14 @@ class WorkerThreads:
         return self.abandoned >= self.threads
 
     async def run(self, action: Callable[[], Result], seconds: float) -> Result:
-        """The result of an action, or an error if the queue is full or the time has passed."""
+        """The result of an action, or an error if the queue is full, it did not begin in time or ran over it."""
         taken, future = self._take(action)
         await asyncio.wait([future], timeout=seconds)
         if future.done():
             return future.result()
-        if not taken.cancel():
-            self._abandon(future)
+        if taken.cancel():
+            raise busy()
+        self._abandon(future)
         raise too_slow(seconds)
 
     async def run_to_the_end(self, action: Callable[[], Result], patience: float) -> Result:
