@@ -9,14 +9,21 @@ from pathlib import Path
 import pytest
 import torch
 
+import unseen
 from unseen import api
+from unseen.graph import KnowledgeGraph
+from unseen.logic.method import Method
+from unseen.methods.combined import Combined
 from unseen.models.checkpoint import read_tensors
 from unseen.models.model_folder import FACTS, MOST_BYTES, ModelFolder, find_model, kept_model, open_model
-from unseen.probability.calibration import Calibrated
-from unseen.probability.query_calibration import QueryCalibration
 
 GRAPHS = {"default": {"fb15k-237", "wn18rr", "codex-m", "wd50k"}, "without-fb15k-237": {"wn18rr", "codex-m", "wd50k"}}
 """What each has learned from."""
+
+
+def probabilities(graph: KnowledgeGraph, question: str, method: Method) -> dict[str, float]:
+    """The probability of each predicted answer, by name."""
+    return {str(each.entity): each.probability for each in unseen.ask(graph, question, method=method, top=30)}
 
 
 @pytest.fixture(scope="module", params=GRAPHS)
@@ -29,7 +36,7 @@ def model(request: pytest.FixtureRequest) -> ModelFolder:
 class TestFolder:
     def test_it_is_in_the_package_and_small(self, model: ModelFolder) -> None:
         files = {path.name: path.stat().st_size for path in model.path.iterdir()}
-        assert set(files) == {"weights.safetensors", "card.json", "calibration.json", "combination.json"}
+        assert set(files) == {"weights.safetensors", "card.json", "combination.json"}
         assert sum(files.values()) <= MOST_BYTES
         assert api.find_source("countries").parent == model.path.parent.parent
 
@@ -47,11 +54,18 @@ class TestFolder:
         assert all(bool(tensor.isfinite().all()) for tensor in weights)
         assert sum(tensor.numel() for tensor in weights) == model.card["parameters"]
 
-    def test_it_is_calibrated(self, model: ModelFolder) -> None:
+    def test_its_probabilities_are_those_of_links_and_of_logic_after_them(self, model: ModelFolder) -> None:
         method = open_model(model.path, device="cpu")
-        assert isinstance(method, Calibrated)
-        assert isinstance(method.calibration, QueryCalibration)
-        assert set(method.calibration.about["leave_one_out"]) == GRAPHS[model.name] - {"wd50k"}
+        assert isinstance(method, Combined)
+        graph = unseen.load("countries")
+        plain = probabilities(graph, "?x : borders(France, x)", method)
+        assert plain["Austria"] > 0.1
+        for same in ("borders(France, x) & borders(France, x)", "borders(France, x) | borders(France, x)"):
+            assert probabilities(graph, f"?x : {same}", method) == pytest.approx(plain, abs=1e-6)
+        alone = probabilities(graph, "?x : borders(France, x) & x = Austria", method)
+        assert alone["Austria"] == pytest.approx(plain["Austria"], abs=1e-6)
+        false = probabilities(graph, '?x : uses_currency(France, x) & x = "US dollar"', method)
+        assert false["US dollar"] < 0.1
 
     def test_it_is_opened_once_as_long_as_it_stays(self, model: ModelFolder, tmp_path: Path) -> None:
         assert kept_model(model.name) is kept_model(model.path)

@@ -45,6 +45,14 @@ class LikelyWitness:
     """Negated parts, each with the entity that must not be a member of it."""
 
 
+def distinct_parts(query: And | Or) -> tuple[Query, ...]:
+    """The parts of an operator, those of the same operator inside of it too, each once: A & A is A, and so is A | A."""
+    found: dict[Query, None] = {}
+    for part in query.parts:
+        found.update(dict.fromkeys(distinct_parts(part) if type(part) is type(query) else (part,)))
+    return tuple(found)
+
+
 class Execution:
     """What came out of one batch: the fuzzy set of every query and of every sub-query."""
 
@@ -103,9 +111,9 @@ class Execution:
                 one_hot[entity] = 1
                 return one_hot
             case And():
-                return self.logic.conjunction([self.memberships(part) for part in query.parts])
+                return self.logic.conjunction([self.memberships(part) for part in distinct_parts(query)])
             case Or():
-                return self.logic.disjunction([self.memberships(part) for part in query.parts])
+                return self.logic.disjunction([self.memberships(part) for part in distinct_parts(query)])
             case Not():
                 return self.logic.negation(self.memberships(query.part))
         raise QueryRefused("it has names where the graph's ids are needed: bind it first", place=str(query)[:80])
