@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,11 @@ def writer_of(database: Database) -> ProcessTriples:
 def hang(triples: ProcessTriples) -> None:
     """Stop the process where it is, as a disk that does not answer would."""
     assert triples._child is not None
-    os.kill(triples._child.process.pid, signal.SIGSTOP)
+    number = triples._child.process.pid
+    os.kill(number, signal.SIGSTOP)
+    stat = Path(f"/proc/{number}/stat")
+    while stat.exists() and stat.read_text().rpartition(") ")[2][0] not in "Tt":  # a signal takes its time
+        time.sleep(0.01)
 
 
 OPERATIONS: dict[str, Callable[[Database], Any]] = {

@@ -41,7 +41,7 @@ def test_an_answer_stops_between_two_members() -> None:
 
 
 def test_members_of_a_large_set_share_its_budgets() -> None:
-    members = _members(torch.ones(1, 1000).numpy())
+    members = _members(torch.ones(1, 1000).numpy(), MEMBERS)
     assert len(members) == MEMBERS
     assert sum(member.budgets[0] for member in members) <= BUDGETS[0]
     assert sum(member.budgets[1] for member in members) <= BUDGETS[1]

@@ -29,7 +29,8 @@ def hubs(triples: int, relations: int = 150) -> KnowledgeGraph:
 
 def interrupted_after(program: str, seconds: float) -> tuple[int, float]:
     """The exit code of a Python program that gets Ctrl-C after it has printed a line, and how long that took."""
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    heeding = f"import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{program}"
+    process = subprocess.Popen([sys.executable, "-c", heeding], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     with process:
         assert process.stdout is not None
         process.stdout.readline()

@@ -190,6 +190,7 @@ def test_two_processes_at_once_leave_one_whole_file(cache: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_control_c_while_mining_leaves_no_file(cache: Path) -> None:
     program = (
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from tests.rules.test_large_graphs import hubs\n"
         "from unseen.rules.opening import rules_for\n"
         "from unseen.rules.origins import note_source\n"

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ def reader_at_work(code: str) -> Iterator[ReaderProcess]:
     loop, (connection, other) = asyncio.new_event_loop(), socket.socketpair()
     process = subprocess.Popen([sys.executable, "-c", code])
     child = SimpleNamespace(connections=(connection,), process=process, kill=process.kill)
-    reader = ReaderProcess(loop, cast("Any", child), lambda *_: None, lambda _: None)
+    reader = ReaderProcess(loop, cast("Any", child), Path("nowhere"), lambda *_: None, lambda _: None)
     reader.job = Job({}, b"", loop.create_future(), 0.0, began=time.monotonic() - 100, used_before=0.0)
     try:
         yield reader
