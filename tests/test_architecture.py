@@ -27,8 +27,8 @@ LEVELS = [
     {"api"},
     {"checking", "client"},
     {"__init__"},
-    {"server"},
     {"agents"},
+    {"server"},
     {"cli"},
     {"__main__"},
 ]
