@@ -18,7 +18,7 @@ from unseen.logic.algebra import Anchor, walk
 from unseen.server import page_descriptions as described
 from unseen.server.answer_files import CSV, PARQUET, as_csv, as_parquet
 from unseen.server.answer_kinds import kinds_of
-from unseen.server.answers_at_once import is_small, known_answers
+from unseen.server.answers_at_once import answered
 from unseen.server.entity_edges import has_edge, related_to
 from unseen.server.entity_view import entity_view
 from unseen.server.overview import Overview
@@ -53,10 +53,7 @@ def _for_questions(service: Service) -> list[Route]:
         """Answer a question, and say of each answer what kind of thing it is and whether it is related already."""
         caller = service.caller_of(request)
         planned = await service.plan(_asked(await parameters_of(request, service.read)), caller)
-        if is_small(planned):
-            answers = await service.help(lambda: known_answers(service.database.graph, planned))
-        else:
-            answers = await service.answer(planned, caller)
+        answers = await answered(service, planned, caller)
         return await service.help(partial(_annotated, service.database, planned.query, answers))
 
     async def ask_csv(request: Request) -> Response:
