@@ -48,7 +48,7 @@ def test_the_schema_queries_of_rdf_graph_are_answered_over_rdflib(served: Runnin
     store = SPARQLStore()
     store.open(f"{served.url}/query")
     graph = Graph(store)
-    assert len(graph) == 7
+    assert len(graph) == 8
     comment = f"OPTIONAL {{ ?{variable} rdfs:comment ?com }}"
     rows = list(graph.query(f"{PREFIXES}SELECT DISTINCT ?{variable} ?com\nWHERE {{ {pattern}{comment} }}"))
     comments = {str(row[variable]): str(row["com"]) for row in rows}

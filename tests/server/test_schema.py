@@ -34,10 +34,10 @@ OPERATIONS = [
     ("POST", "/ask"), ("POST", "/triples"), ("DELETE", "/triples"),
     ("GET", "/entities"), ("GET", "/relations"), ("GET", "/healthz"), ("GET", "/metrics"),
     ("GET", "/.json"), ("GET", "/ask.json"), ("GET", "/ask.csv"), ("GET", "/ask.parquet"), ("GET", "/why.json"),
-    ("GET", "/entity.json"), ("GET", "/change.json"), ("POST", "/mcp"),
+    ("GET", "/entity.json"), ("GET", "/change.json"), ("POST", "/mcp"), ("GET", "/quality.json"),
 ]  # fmt: skip
 
-WITHOUT_INPUT = ("/healthz", "/metrics", "/.json")
+WITHOUT_INPUT = ("/healthz", "/metrics", "/.json", "/quality.json")
 
 
 @pytest.fixture(scope="module")
