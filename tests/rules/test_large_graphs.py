@@ -63,11 +63,13 @@ def test_time_also_ends_the_first_round_and_says_so(monkeypatch: pytest.MonkeyPa
     assert np.isfinite(rules.weights.coefficients).all()
 
 
-def test_time_that_ends_a_later_round_leaves_the_rules_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_that_ends_a_later_round_leaves_the_rules_of_the_one_before(
+    few_hidden: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(mining, "LARGE", 0)
     graph = family().graph
     mine(graph, samples=1)
-    rules = mine(graph, seconds=2)
+    rules = mine(graph, seconds=0.5)
     again = mine(graph, samples=rules.samples)
     assert rules.samples >= mining.FIRST_SAMPLES_OF_LARGE
     assert np.array_equal(rules.paths.support, again.paths.support)
@@ -85,7 +87,7 @@ def test_control_c_ends_mining_between_two_pieces_of_work() -> None:
     assert seconds < 60
 
 
-def test_the_same_rules_are_counted_in_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_rules_are_counted_in_pieces_of_any_size(few_hidden: None, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = family().graph
     whole = mine(graph, samples=20)
     monkeypatch.setattr(path_mining, "FACTS_AT_ONCE", 3)

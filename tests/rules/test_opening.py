@@ -17,13 +17,14 @@ from tests.rules.worlds import family, rule_world
 from unseen.rules import keeping, opening, updating
 from unseen.rules.keeping import cache_folder, place_of
 from unseen.rules.listing import listed
+from unseen.rules.mining import mine
 from unseen.rules.opening import rules_for, use_rules
 from unseen.rules.origins import note_source
 from unseen.rules.rule_set import Rules
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path: Path, few_hidden: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder of its own, and a process that has met no graph."""
     monkeypatch.setenv("UNSEEN_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(opening, "_LATEST", {})
@@ -36,11 +37,11 @@ def mined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     calls: list[int] = []
     real = opening.mine
 
-    def mine(graph: unseen.KnowledgeGraph, **effort: object) -> Rules:
+    def counted(graph: unseen.KnowledgeGraph, **effort: object) -> Rules:
         calls.append(graph.num_triples)
         return real(graph, **(effort | {"most": 3}))
 
-    monkeypatch.setattr(opening, "mine", mine)
+    monkeypatch.setattr(opening, "mine", counted)
     return calls
 
 
@@ -66,8 +67,27 @@ def test_the_rules_of_a_file_are_mined_once(cache: Path, mined: list[int], tmp_p
     (tmp_path / "copy.tsv").write_bytes(path.read_bytes())
     forget_latest()
     rules_for(unseen.load(tmp_path / "copy.tsv"))
-    rules_for(unseen.load("countries"))
+    rules_for(note_source(rule_world("inverse").graph, None))
     assert len(mined) == 2
+
+
+def test_the_rules_of_the_embedded_graph_come_with_the_package(cache: Path, mined: list[int]) -> None:
+    graph = unseen.load("countries")
+    assert opening.are_at_hand(graph)
+    assert rules_for(graph).is_of(graph)
+    assert not mined
+    assert not cache.exists()
+    grown = note_source(graph.extended_with([("Atlantis", "borders", "France")]), None)
+    assert not opening.are_at_hand(grown)
+
+
+def test_the_shipped_rules_are_those_that_are_mined() -> None:
+    graph = unseen.load("countries")
+    shipped, mined = Rules.load(keeping.shipped_place(graph)), mine(graph)
+    again = "they changed: python tools/shipped_rules.py"
+    assert listed(shipped, graph) == listed(mined, graph), again
+    assert np.allclose(shipped.weights.coefficients, mined.weights.coefficients, rtol=0.01, atol=0.01), again
+    assert np.allclose(shipped.weights.calibration, mined.weights.calibration, rtol=0.01, atol=0.01), again
 
 
 def test_a_graph_out_of_a_program_leaves_nothing_behind(cache: Path, mined: list[int]) -> None:
@@ -159,8 +179,6 @@ def test_old_rules_make_room_for_new_ones(cache: Path, monkeypatch: pytest.Monke
 
 
 def test_more_thorough_rules_replace_the_kept_ones_and_others_do_not(cache: Path) -> None:
-    from unseen.rules.mining import mine
-
     graph = graph_of_files()
     use_rules(graph, mine(graph, samples=6))
     use_rules(graph, mine(graph, samples=2))

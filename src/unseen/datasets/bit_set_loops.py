@@ -14,7 +14,7 @@ import numpy as np
 
 from unseen.datasets.program import ANCHOR, BOTH, COMPLEMENT, PROJECT, STEP
 from unseen.graph.bisecting import place_in
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ONE = np.uint64(1)
 
 
-@compiled
+@inner
 def _population(word: np.uint64) -> np.int64:
     """How many bits a word has."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -36,7 +36,7 @@ def _population(word: np.uint64) -> np.int64:
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@compiled
+@inner
 def _lowest(word: np.uint64) -> np.int64:
     """The number of the lowest bit of a word that has one."""
     return np.int64(_population((word & (~word + _ONE)) - _ONE))
@@ -52,7 +52,7 @@ def _has(bits: Words, entity: int) -> bool:
     return bool((bits[entity >> 6] >> np.uint64(entity & 63)) & _ONE != 0)
 
 
-@compiled
+@inner
 def _clear(sets: Words) -> None:
     for graph in range(sets.shape[0]):
         for word in range(sets.shape[1]):
@@ -66,7 +66,7 @@ def _copy(source: Words, result: Words) -> None:
             result[graph, word] = source[graph, word]
 
 
-@compiled
+@inner
 def _join(operation: int, left: Words, right: Words) -> None:
     """Keep in `left` what both sets have, or what either has."""
     for graph in range(left.shape[0]):
@@ -77,7 +77,7 @@ def _join(operation: int, left: Words, right: Words) -> None:
                 left[graph, word] |= right[graph, word]
 
 
-@compiled
+@inner
 def _complement(index: EdgeIndex, sets: Words) -> None:
     """Keep the entities that are connected in each graph and not in its set."""
     for word in range(sets.shape[1]):
@@ -86,7 +86,7 @@ def _complement(index: EdgeIndex, sets: Words) -> None:
             sets[1, word] = index.observed_universe[word] & ~sets[1, word]
 
 
-@compiled
+@inner
 def find_group(index: EdgeIndex, entity: int, relation: int) -> int:
     """The group of an entity and a directed relation, or -1."""
     low, high = index.entity_groups[entity], index.entity_groups[entity + 1]
@@ -109,7 +109,7 @@ def _spread(index: EdgeIndex, group: int, sets: Words, in_complete: bool, in_obs
             _mark(sets[0], index.targets[position])
 
 
-@compiled
+@inner
 def _project(index: EdgeIndex, relation: int, source: Words, result: Words) -> None:
     """One step of both sets: from their members, or over the relation's groups where those are fewer."""
     _clear(result)

@@ -15,7 +15,7 @@ from unseen.datasets.answering import check_slots
 from unseen.datasets.edge_index import EdgeIndex, index_of
 from unseen.datasets.program import ANCHOR, BOTH, COMPLEMENT, PROJECT, STEP, answering_program, stack_depth
 from unseen.datasets.shared_work import batches, in_threads
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def table_hardness(
     return result
 
 
-@compiled
+@inner
 def _reach(index: EdgeIndex, group: int, cost: int, result: Costs) -> None:
     """Lower the cost of what a group leads to: by an observed edge to `cost`, by a missing one to one more."""
     start, missing, end = index.group_start[group], index.group_missing[group], index.group_start[group + 1]
@@ -61,7 +61,7 @@ def _reach(index: EdgeIndex, group: int, cost: int, result: Costs) -> None:
         result[target] = min(result[target], price)
 
 
-@compiled
+@inner
 def _project(index: EdgeIndex, relation: int, source: Costs, result: Costs) -> None:
     result.fill(NO_ANSWER)
     for position in range(index.relation_groups[relation], index.relation_groups[relation + 1]):
@@ -79,7 +79,7 @@ def _step(index: EdgeIndex, entity: int, relation: int, result: Costs) -> None:
             _reach(index, group, 0, result)
 
 
-@compiled
+@inner
 def _join(operation: int, left: Costs, right: Costs) -> None:
     for entity in range(len(left)):
         if operation != BOTH:
@@ -90,7 +90,7 @@ def _join(operation: int, left: Costs, right: Costs) -> None:
             left[entity] = min(int(left[entity]) + int(right[entity]), _MOST)
 
 
-@compiled
+@inner
 def _complement(index: EdgeIndex, costs: Costs) -> None:
     for entity in range(len(costs)):
         connected = index.entity_groups[entity] != index.entity_groups[entity + 1]

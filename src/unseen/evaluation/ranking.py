@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unseen.errors import EvaluationError
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,7 +128,7 @@ def _count(scores: Scores, candidates: Ids, is_candidate: Mask, wanted: Rows, ot
     return -1
 
 
-@compiled
+@inner
 def _count_row(line: Scores, candidates: Ids, is_candidate: Mask, answers: tuple[Ids, Ids], found: Counts) -> bool:
     """Fill the numbers of one row; whether it was free of NaN."""
     wanted, others = answers
@@ -180,7 +180,7 @@ def _distinct(ordered: Scores) -> Scores:
     return ordered[:kept]
 
 
-@compiled
+@inner
 def first_not_below(levels: Scores, score: float) -> int:
     """The first position whose level is at least `score`; a little quicker than `np.searchsorted`."""
     low, high = 0, len(levels)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import no_type_check
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import inner
 
 NONE = -1
 
 
-@compiled
+@inner
 @no_type_check
 def place_in(values, low, high, wanted):
     """The first place from `low` to before `high` that holds a value; `NONE` if there is none."""

@@ -6,8 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
-from unseen.nn.kernels.cpu_loops import inner
+from unseen.graph.compiling import compiled, inner
 
 
 @inner

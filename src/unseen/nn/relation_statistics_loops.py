@@ -6,8 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
-from unseen.nn.kernels.cpu_loops import inner
+from unseen.graph.compiling import compiled, inner
 
 
 @compiled
@@ -95,6 +94,16 @@ def note_confidences(touched, counts, scale, paths, smoothing, query, found):
         found[1, query + 1, first ^ 1] = max(found[1, query + 1, first ^ 1], confidence)
 
 
+@inner
+@no_type_check
+def scale_coverages(found, query, looked_at):
+    """Divide the coverages of a relation and of its inverse; one by one, because slices take seconds to compile."""
+    for kind in range(2, 4):
+        for directed in range(query, query + 2):
+            for other in range(found.shape[2]):
+                found[kind, directed, other] /= looked_at
+
+
 @compiled
 @no_type_check
 def count_compositions(starts, heads, tails, offsets, targets, relations, paths, sampled, smoothing, found):
@@ -124,4 +133,4 @@ def count_compositions(starts, heads, tails, offsets, targets, relations, paths,
                         ranges = (sides[0], left), (sides[1], right)
                         count = note_paths(*ranges, relations, fact, 2 * forward, counts, touched, count, seen, found)
         note_confidences(touched[:count], counts, number / max(1, looked_at), paths, smoothing, 2 * forward, found)
-        found[2:, 2 * forward : 2 * forward + 2] /= max(1, looked_at)
+        scale_coverages(found, 2 * forward, max(1, looked_at))

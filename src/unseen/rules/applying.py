@@ -17,7 +17,8 @@ from unseen.rules.lookups import NONE
 def predicted_from(adjacency, index, source, relation, budgets, weights, state):
     """Entities that rules lead to from a source, and the probability of each."""
     coefficients, calibration = weights
-    fire_all(adjacency, index, source, relation, NONE, budgets, state)
+    hidden = np.int64(NONE)  # not a constant, for which all rules would be compiled once more
+    fire_all(adjacency, index, source, relation, hidden, budgets, state)
     count = state.numbers[NUM]
     entities, values = state.entities[:count].copy(), np.empty(count, np.float32)
     features = np.empty(FEATURES)

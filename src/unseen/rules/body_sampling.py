@@ -14,7 +14,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 from unseen.rules.lookups import NONE, first_edge, mixed, place_near, row_of, sampled_place
 
 HUB = 32
@@ -119,14 +119,14 @@ def measure_bodies(adjacency, bodies, head_offsets, heads, samples, seed, pairs,
     stamp[-1] = mark
 
 
-@compiled
+@inner
 @no_type_check
 def _row_size(adjacency, entity, relation):
     row = row_of(adjacency, entity, relation)
     return adjacency.row_edges[row + 1] - adjacency.row_edges[row] if row >= 0 else 0
 
 
-@compiled
+@inner
 @no_type_check
 def _count(adjacency, x, z, weight, body, slots, pairs, hits):
     """Count the pair, and the heads that it has."""

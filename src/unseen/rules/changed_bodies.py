@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 from unseen.rules.lookups import first_edge, place_near, sampled_place
 from unseen.rules.proposing import noted
 from unseen.rules.tally import EMPTY, new_tally
@@ -66,7 +66,7 @@ def _count_rules(adjacency, relation, sources, targets, changed, table, used):
     return table, used
 
 
-@compiled
+@inner
 @no_type_check
 def _note_heads(adjacency, x, z, first, second, changed, fact, table, used):
     """Count all unchanged relations that link x and z as heads of a body, and the same read backwards."""

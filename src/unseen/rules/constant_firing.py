@@ -9,7 +9,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import inner
 from unseen.rules.evidence import SURE, note_rule
 from unseen.rules.lookups import first_edge, row_of, sampled_place
 from unseen.rules.path_firing import HUB
@@ -24,7 +24,7 @@ STRIDE = 1_000_003
 """A prime: its multiples visit all properties of a source, spread out."""
 
 
-@compiled
+@inner
 @no_type_check
 def fire_to_constants(adjacency, index, source, relation, hidden, budget, state):
     """Rules r(x, c) <- a(x, d), counted as they are needed: what others with a property of the source lead to."""
@@ -68,7 +68,7 @@ def fire_to_constants(adjacency, index, source, relation, hidden, budget, state)
             break
 
 
-@compiled
+@inner
 @no_type_check
 def _properties(adjacency, source):
     """Edges of a source, of each relation `PROPERTIES` at most."""
@@ -87,7 +87,7 @@ def _properties(adjacency, source):
     return edges
 
 
-@compiled
+@inner
 @no_type_check
 def fire_from_constants(adjacency, index, source, relation, hidden, budget, state):
     """Rules r(c, z) <- a(z, d) of the source as c, counted as they are needed: what its known targets share."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from unseen.graph.compiling import compiled
 from unseen.rules.lookups import mixed, sampled_place
-from unseen.rules.tally import EMPTY, grown, new_tally, slot_of
+from unseen.rules.tally import EMPTY, doubled, grown, new_tally, slot_of
 
 MOST_EDGES = 200
 """Edges of one member that are looked at."""
@@ -22,9 +22,8 @@ MOST_EDGES = 200
 @no_type_check
 def count_properties(adjacency, head_rows, members, keep, smoothing, least, seed):
     """The best bodies of every head: (head row, body, support, confidence), a body being a row or -1 - relation."""
-    capacity = 1024
-    found_heads, found_bodies = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
-    found_support, found_confidence = np.empty(capacity, np.float32), np.empty(capacity, np.float32)
+    found_heads, found_bodies = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    found_support, found_confidence = np.empty(1024, np.float32), np.empty(1024, np.float32)
     found = 0
     properties = np.int64(len(adjacency.row_relation))
     for place in range(len(head_rows)):
@@ -84,22 +83,12 @@ def count_properties(adjacency, head_rows, members, keep, smoothing, least, seed
             bodies[chosen], supports[chosen], confidences[chosen] = body, support, confidence
             chosen += 1
         order = np.argsort(-confidences[:chosen], kind="mergesort")[:keep]
-        while found + len(order) > capacity:
-            capacity *= 2
-            found_heads, found_bodies = _longer(found_heads, capacity), _longer(found_bodies, capacity)
-            found_support = _longer(found_support, capacity)
-            found_confidence = _longer(found_confidence, capacity)
+        while found + len(order) > len(found_heads):
+            found_heads, found_bodies = doubled(found_heads), doubled(found_bodies)
+            found_support, found_confidence = doubled(found_support), doubled(found_confidence)
         for i in order:
             found_heads[found] = head
             found_bodies[found] = bodies[i] if bodies[i] < properties else properties - bodies[i] - 1
             found_support[found], found_confidence[found] = supports[i], confidences[i]
             found += 1
     return found_heads[:found], found_bodies[:found], found_support[:found], found_confidence[:found]
-
-
-@compiled
-@no_type_check
-def _longer(values, size):
-    longer = np.empty(size, values.dtype)
-    longer[: len(values)] = values
-    return longer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def new_state(num_entities: int) -> State:
     return State(*by_entity, entities, evidence, marks, np.zeros(2, np.int64))
 
 
-@compiled
+@inner
 @no_type_check
 def slot_of_candidate(z, state):
     """The slot of a candidate, which is given one if it has none; -1 if there are too many."""
@@ -73,7 +73,7 @@ def slot_of_candidate(z, state):
     return slot
 
 
-@compiled
+@inner
 @no_type_check
 def note_rule(z, weight, kind, state):
     """Note that a rule of some kind (0 path, 1 to a constant, 2 from a constant, 3 prior) leads to z."""
@@ -82,7 +82,7 @@ def note_rule(z, weight, kind, state):
         add_rule(state.evidence[slot], weight, kind)
 
 
-@compiled
+@inner
 @no_type_check
 def add_rule(own, weight, kind):
     """Add a rule to the evidence of a candidate."""
@@ -100,7 +100,7 @@ def add_rule(own, weight, kind):
             own[THIRD] = weight
 
 
-@compiled
+@inner
 @no_type_check
 def forget(state):
     """Clear the evidence of one source."""
@@ -109,7 +109,7 @@ def forget(state):
     state.numbers[NUM] = 0
 
 
-@compiled
+@inner
 @no_type_check
 def features_of(own, features):
     """The evidence of one candidate on the scales on which it adds up."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, no_type_check
 import numpy as np
 
 from unseen.graph.bisecting import place_in
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import inner
 from unseen.rules.constant_firing import fire_from_constants, fire_to_constants
 from unseen.rules.evidence import DEGREE, LINK_ODDS, LINKS, NUM, SOURCES, note_rule
 from unseen.rules.lookups import first_edge, place_near, row_of
@@ -51,7 +51,7 @@ class RuleIndex(NamedTuple):
     """By directed relation: how many entities it links to themselves."""
 
 
-@compiled
+@inner
 @no_type_check
 def fire_all(adjacency, index, source, relation, hidden, budgets, state):
     """Let all rules fire from a source; candidates and their evidence are left in the state.
@@ -73,7 +73,7 @@ def fire_all(adjacency, index, source, relation, hidden, budgets, state):
         state.evidence[slot, DEGREE] = first_edge(adjacency, z + 1) - first_edge(adjacency, z) - less
 
 
-@compiled
+@inner
 @no_type_check
 def _fire_priors(index, source, relation, hidden, state):
     """Frequent targets of the relation, and the source itself where the relation has loops."""
@@ -87,7 +87,7 @@ def _fire_priors(index, source, relation, hidden, state):
         note_rule(source, -np.log1p(-index.loops[relation] / total), 0, state)
 
 
-@compiled
+@inner
 @no_type_check
 def _note_links(adjacency, index, source, relation, hidden, state):
     """For candidates that other relations link to the source: how well those go together with the relation."""

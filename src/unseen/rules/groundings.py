@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 from unseen.rules.lookups import NONE, is_in_row, row_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _find_paths(adjacency, steps, source, target, numbers, paths):
     return found
 
 
-@compiled
+@inner
 @no_type_check
 def _find_path(adjacency, steps, length, source, target, path):
     """Whether such a path exists, and how many places were looked at; its entities are written to `path`.
@@ -115,13 +115,13 @@ def _find_path(adjacency, steps, length, source, target, path):
     return False, looks
 
 
-@compiled
+@inner
 @no_type_check
 def _size(adjacency, row):
     return adjacency.row_edges[row + 1] - adjacency.row_edges[row]
 
 
-@compiled
+@inner
 @no_type_check
 def _shared(adjacency, left, right, first, second, third):
     """The first target that two rows share, none of three entities, or `NONE`; and how many places were looked at."""

@@ -4,6 +4,8 @@ A database keeps them in its folder. Rules of files go to `rules/` in the cache 
 That folder is `UNSEEN_CACHE`, or `unseen` in the system's folder for caches; an empty `UNSEEN_CACHE` turns it off.
 Rules of a graph that came from neither are not kept. Files are replaced in one step: two programs at once do no harm.
 If a file is damaged, or cannot be read or written, rules are mined, and nobody hears of it.
+
+The rules of the embedded graph come with the package (`tools/shipped_rules.py` writes them).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +69,21 @@ def kept_rules(place: Path | None) -> Rules | None:
             os.utime(place)
         return found
     return None
+
+
+def shipped_rules(graph: KnowledgeGraph) -> Rules | None:
+    """The rules that come with the package, if the graph does; None for any other graph."""
+    place = shipped_place(graph) if has_source(graph) else None
+    if place is None or not place.is_file():
+        return None
+    with suppress(UnseenError, OSError):
+        return Rules.load(place)
+    return None
+
+
+def shipped_place(graph: KnowledgeGraph) -> Path:
+    """The file of the package that holds the rules of an embedded graph."""
+    return Path(str(resources.files("unseen.data") / "rules" / f"{checksum_of(graph)}.safetensors"))
 
 
 def keep(rules: Rules, place: Path | None) -> None:

@@ -6,7 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 from unseen.rules.evidence import BEST, FEATURES, FROM, NUM, PATHS, SECOND, TO, features_of, forget
 from unseen.rules.firing import fire_all
 from unseen.rules.lookups import is_in_row, mixed, row_of, sampled_place
@@ -22,15 +22,14 @@ def hidden_examples(adjacency, index, sources, relations, targets, budgets, most
     """
     rows, lengths = np.zeros((len(sources), most, FEATURES), np.float32), np.zeros(len(sources), np.int64)
     stands_for = np.zeros((len(sources), most))
-    features, best = np.empty(FEATURES), most // 2
+    best = most // 2
     for fact in range(len(sources)):
         source, relation, hidden = sources[fact], relations[fact], targets[fact]
         fire_all(adjacency, index, source, relation, hidden, budgets, state)
         target = state.slots[hidden] - 1
         if target >= 0 and source != hidden:
             others, count = _unknown_others(adjacency, source, relation, hidden, state)
-            features_of(state.evidence[target], features)
-            rows[fact, 0] = features
+            features_of(state.evidence[target], rows[fact, 0])
             lengths[fact] = min(count, most - 1) + 1
             rest, own_salt = most - 1 - best, mixed(np.uint64(source) << np.uint64(32) | np.uint64(hidden))
             for number in range(lengths[fact] - 1):
@@ -38,13 +37,12 @@ def hidden_examples(adjacency, index, sources, relations, targets, budgets, most
                 if count > most - 1 and number >= best:
                     slot = others[best + sampled_place(count - best, rest, number - best, own_salt)]
                     stands_for[fact, number + 1] = np.log((count - best) / rest)
-                features_of(state.evidence[slot], features)
-                rows[fact, number + 1] = features
+                features_of(state.evidence[slot], rows[fact, number + 1])
         forget(state)
     return rows, stands_for, lengths
 
 
-@compiled
+@inner
 @no_type_check
 def _unknown_others(adjacency, source, relation, hidden, state):
     """Slots of the other candidates that the graph does not know, the best first, and how many there are."""

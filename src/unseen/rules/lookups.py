@@ -7,7 +7,7 @@ from typing import no_type_check
 import numpy as np
 
 from unseen.graph.bisecting import NONE, place_in
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 __all__ = ["NONE", "first_edge", "is_in_row", "mixed", "place_near", "row_of", "sampled_place"]
 
@@ -19,28 +19,28 @@ def row_of(adjacency, entity, relation):
     return place_in(adjacency.row_relation, adjacency.entity_rows[entity], adjacency.entity_rows[entity + 1], relation)
 
 
-@compiled
+@inner
 @no_type_check
 def first_edge(adjacency, entity):
     """Where the edges of an entity begin."""
     return adjacency.row_edges[adjacency.entity_rows[entity]]
 
 
-@compiled
+@inner
 @no_type_check
 def place_near(adjacency, entity, other):
     """The first place in `near` where `entity` has an edge to `other`; `NONE` if there is none."""
     return place_in(adjacency.near, first_edge(adjacency, entity), first_edge(adjacency, entity + 1), other)
 
 
-@compiled
+@inner
 @no_type_check
 def is_in_row(adjacency, row, target):
     """Whether a row has a target."""
     return place_in(adjacency.targets, adjacency.row_edges[row], adjacency.row_edges[row + 1], target) >= 0
 
 
-@compiled
+@inner
 @no_type_check
 def mixed(value):
     """A 64-bit number that looks random, the same for the same value (splitmix64)."""
@@ -50,7 +50,7 @@ def mixed(value):
     return value ^ (value >> np.uint64(31))
 
 
-@compiled
+@inner
 @no_type_check
 def sampled_place(count, wanted, number, salt):
     """Place `number` of `wanted` distinct places among `count`: all if they suffice, else one from each stratum."""

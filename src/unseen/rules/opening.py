@@ -1,4 +1,4 @@
-"""The rules of a graph that is opened to predict: those that were kept, brought up to date, or mined in a short time.
+"""The rules of a graph that is opened to predict: those kept or shipped, brought up to date, or mined in a short time.
 
 Mining stops at 100 samples or when its seconds are over. Rules are remembered as long as the graph lives, and kept
 between programs as `keeping` says. A graph that has grown out of the last one takes its rules over (`updating`).
@@ -6,15 +6,18 @@ between programs as `keeping` says. A graph that has grown out of the last one t
 
 from __future__ import annotations
 
+from itertools import chain
 from threading import RLock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from unseen.rules.keeping import keep, kept_rules, place_of
+from unseen.rules.keeping import keep, kept_rules, place_of, shipped_rules
 from unseen.rules.mining import SAMPLES, mine
 from unseen.rules.updating import is_successor, updated
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from unseen.graph import KnowledgeGraph
     from unseen.rules.rounds import Progress
     from unseen.rules.rule_set import Rules
@@ -66,8 +69,7 @@ def are_at_hand(graph: KnowledgeGraph) -> bool:
     """Whether the rules of a graph need not be mined."""
     if None in _REMEMBERED.get(graph, {}):
         return True
-    kept = kept_rules(place_of(graph))
-    return kept is not None and kept.is_of(graph)
+    return any(known is not None and known.is_of(graph) for known in _found(graph))
 
 
 def _sampled(graph: KnowledgeGraph, samples: int) -> Rules:
@@ -77,7 +79,7 @@ def _sampled(graph: KnowledgeGraph, samples: int) -> Rules:
 
 def _opened(graph: KnowledgeGraph, seconds: float, progress: Progress | None) -> Rules:
     place = place_of(graph)
-    for known in (kept_rules(place), _LATEST.get(None)):
+    for known in chain(_found(graph), [_LATEST.get(None)]):
         if known is not None and known.is_of(graph):
             return known
         if known is not None and is_successor(known, graph):
@@ -87,6 +89,12 @@ def _opened(graph: KnowledgeGraph, seconds: float, progress: Progress | None) ->
         found = mine(graph, seconds=seconds, most=SAMPLES, progress=progress)
     keep(found, place)
     return found
+
+
+def _found(graph: KnowledgeGraph) -> Iterator[Rules | None]:
+    """Rules in files, which are opened one after the other."""
+    yield kept_rules(place_of(graph))
+    yield shipped_rules(graph)
 
 
 def _is_at_least(kept: Rules | None, rules: Rules, graph: KnowledgeGraph) -> bool:

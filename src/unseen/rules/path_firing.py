@@ -7,7 +7,7 @@ from typing import no_type_check
 import numpy as np
 
 from unseen.graph.bisecting import place_in
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import inner
 from unseen.rules.evidence import AGAIN, MARK, SURE, add_rule, slot_of_candidate
 from unseen.rules.lookups import row_of
 from unseen.rules.tally import doubled
@@ -18,12 +18,12 @@ MOST_LOOKS = 400_000
 """Places where rules over paths look for an edge, for one source."""
 
 
-@compiled
+@inner
 @no_type_check
 def fire_paths(adjacency, index, source, relation, hidden, budget, state):
     """Let rules over paths fire until `budget` ends are reached; no path uses the hidden fact."""
     weights, numbers, count = _gather(
-        adjacency, index, source, relation, hidden, np.empty(256, np.float32), np.empty(256, np.int64)
+        adjacency, index, source, relation, hidden, np.empty(256), np.empty(256, np.int64)
     )
     work, looks = 0, 0
     for place in np.argsort(-weights[:count]):
@@ -40,7 +40,7 @@ def fire_paths(adjacency, index, source, relation, hidden, budget, state):
             break
 
 
-@compiled
+@inner
 @no_type_check
 def _follow_first(adjacency, steps, asked, state):
     """Follow a rule from its source; how many ends were reached, and how many rows were looked for."""
@@ -64,7 +64,7 @@ def _follow_first(adjacency, steps, asked, state):
     return ends, looks
 
 
-@compiled
+@inner
 @no_type_check
 def _follow_second(adjacency, steps, asked, y, most, state):
     """Follow a rule from its second entity until `most` ends are reached."""
@@ -88,7 +88,7 @@ def _follow_second(adjacency, steps, asked, y, most, state):
     return ends, looks
 
 
-@compiled
+@inner
 @no_type_check
 def _follow_third(adjacency, steps, asked, y, w, state):
     """Follow a rule from its third entity; how many ends were reached."""
@@ -104,7 +104,7 @@ def _follow_third(adjacency, steps, asked, y, w, state):
     return high - low
 
 
-@compiled
+@inner
 @no_type_check
 def _note_end(z, asked, state):
     """Note that a rule leads to z; each further path of the same rule is noted as such."""
@@ -122,7 +122,7 @@ def _note_end(z, asked, state):
         add_rule(state.evidence[slot], own, 0)
 
 
-@compiled
+@inner
 @no_type_check
 def _gather(adjacency, index, source, relation, hidden, weights, numbers):
     """Weights and numbers of the path rules that may fire, in arrays that grow as needed, and how many there are."""
@@ -145,7 +145,7 @@ def _gather(adjacency, index, source, relation, hidden, weights, numbers):
     return weights, numbers, count
 
 
-@compiled
+@inner
 @no_type_check
 def _weight_without(support, pairs, smoothing):
     """The weight of a rule that has lost one of its facts."""

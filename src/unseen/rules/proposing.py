@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 from unseen.rules.lookups import first_edge, mixed, place_near, sampled_place
 from unseen.rules.tally import EMPTY, grown, slot_of
 
@@ -57,7 +57,7 @@ def sampled_facts(adjacency, relation, starts, wanted, salt):
     return sources, targets
 
 
-@compiled
+@inner
 @no_type_check
 def noted(table, used, key, fact, weight):
     """The table and how many keys it has, after a fact has counted for a body, once; a full table takes no new one.

@@ -6,7 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 from unseen.rules.lookups import mixed
 
 EMPTY = -1
@@ -19,7 +19,7 @@ def new_tally(size):
     return np.full(size, EMPTY, np.int64), np.zeros(size, np.float64), np.full(size, EMPTY, np.int64)
 
 
-@compiled
+@inner
 @no_type_check
 def slot_of(keys, key):
     """Where a key is, or where it would go."""
@@ -30,7 +30,7 @@ def slot_of(keys, key):
     return slot
 
 
-@compiled
+@inner
 @no_type_check
 def grown(keys, weights, last):
     """The same entries in a table twice as large."""
@@ -42,10 +42,11 @@ def grown(keys, weights, last):
     return more_keys, more_weights, more_last
 
 
-@compiled
+@inner
 @no_type_check
 def doubled(values):
-    """The values in an array of twice the size."""
+    """The values in an array of twice the size; copied one by one, because a slice takes seconds to compile."""
     more = np.empty(2 * len(values), values.dtype)
-    more[: len(values)] = values
+    for place in range(len(values)):
+        more[place] = values[place]
     return more

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from unseen.datasets.pickles import opcodes as op
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 CUT_OFF, TOO_LONG = -1, -2
 LINE_FEED, MINUS, CAPITAL_L, ZERO = 10, 45, 76, 48
 LONGEST_NUMBER_LINE = 18
 
 
-@compiled
+@inner
 def _little_endian(content: Any, start: int, width: int, signed: bool) -> Any:
     """The number in so many bytes."""
     value = np.int64(0)
@@ -33,7 +33,7 @@ def _fixed(content: Any, start: int, kind: int) -> Any:
     return _little_endian(content, start, width, kind == op.INT4), start, start + width
 
 
-@compiled
+@inner
 def _line_end(content: Any, start: int) -> Any:
     for position in range(start, len(content)):
         if content[position] == LINE_FEED:

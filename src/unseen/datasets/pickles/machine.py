@@ -13,7 +13,7 @@ import numpy as np
 
 from unseen.datasets.pickles import opcodes as op
 from unseen.datasets.pickles.arguments import argument
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 # what a word is
 NUMBER, TEXT, BOX, CONSTANT, NAME = range(5)
@@ -33,21 +33,21 @@ NONE_WORD = op.NONE << 3 | CONSTANT
 BININT1, BININT2 = 75, 77
 
 
-@compiled
+@inner
 def copy_words(source: Any, start: int, target: Any, place: int, count: int) -> Any:
     """Copy so many words; a loop, because slices take a second each to compile."""
     for offset in range(count):
         target[place + offset] = source[start + offset]
 
 
-@compiled
+@inner
 def _push(memory: Any, word: int) -> Any:
     memory[memory[TOP]] = word
     memory[TOP] += 1
     return op.FINE
 
 
-@compiled
+@inner
 def _push_text(memory: Any, start: int, length: int, encoding: int) -> Any:
     text = memory[FREE_TEXT]
     memory[text + START], memory[text + LENGTH], memory[text + ENCODING] = start, length, encoding
@@ -75,7 +75,7 @@ def _has(memory: Any, count: int) -> Any:
     return True
 
 
-@compiled
+@inner
 def _drop(memory: Any, to_mark: bool) -> Any:
     address = _mark(memory) if to_mark else memory[TOP] - 1
     if address < memory[STACK]:
@@ -95,7 +95,7 @@ def _remember(memory: Any, number: int) -> Any:
     return op.FINE
 
 
-@compiled
+@inner
 def _recall(memory: Any, number: int) -> Any:
     address = memory[MEMO] + number
     if number < 0 or address >= memory[MEMO_END] or memory[address] == NO_WORD:
@@ -103,7 +103,7 @@ def _recall(memory: Any, number: int) -> Any:
     return _push(memory, memory[address])
 
 
-@compiled
+@inner
 def _new_box(memory: Any, kind: int) -> Any:
     """The address of a new empty box."""
     box = memory[FREE_BOX]
@@ -113,7 +113,7 @@ def _new_box(memory: Any, kind: int) -> Any:
     return box
 
 
-@compiled
+@inner
 def _move_into(memory: Any, box: int, first: int) -> Any:
     """Move the words from address `first` on from the stack into a box."""
     run, start, count = memory[FREE_RUN], memory[FREE_ITEM], memory[TOP] - first
@@ -129,7 +129,7 @@ def _move_into(memory: Any, box: int, first: int) -> Any:
     return op.FINE
 
 
-@compiled
+@inner
 def _make_box(memory: Any, kind: int, first: int, end: int) -> Any:
     """Replace the words from address `first` on by a box of them, put at address `end`."""
     box = _new_box(memory, kind)
@@ -139,7 +139,7 @@ def _make_box(memory: Any, kind: int, first: int, end: int) -> Any:
     return state
 
 
-@compiled
+@inner
 def _fill_box(memory: Any, kind: int, first: int, below: int) -> Any:
     """Move the words from address `first` on into the box at address `below`, which must be of that kind."""
     word = memory[below] if below >= memory[STACK] else MARK_WORD
@@ -150,7 +150,7 @@ def _fill_box(memory: Any, kind: int, first: int, below: int) -> Any:
     return state
 
 
-@compiled
+@inner
 def _same(content: Any, memory: Any, start: int, length: int, address: int) -> Any:
     """Whether so many bytes of the file stand at an address of the memory too."""
     for offset in range(length):  # noqa: SIM110  # generators do not compile
@@ -159,7 +159,7 @@ def _same(content: Any, memory: Any, start: int, length: int, address: int) -> A
     return True
 
 
-@compiled
+@inner
 def _push_name(content: Any, memory: Any, first: int, length: int, second: int, second_length: int) -> Any:
     """Push an allowed type name; any other is refused, and noted for the message."""
     for name in range(memory[NAMES], memory[NAMES_END], op.NAME_WORDS):
@@ -172,7 +172,7 @@ def _push_name(content: Any, memory: Any, first: int, length: int, second: int, 
     return op.FORBIDDEN_NAME
 
 
-@compiled
+@inner
 def _name_from_stack(content: Any, memory: Any) -> Any:
     top = memory[TOP] - 2
     if not _has(memory, 2) or memory[top] & 7 != TEXT or memory[top + 1] & 7 != TEXT:
@@ -200,7 +200,7 @@ def _call(memory: Any) -> Any:
     return _convert(memory, kind, only)
 
 
-@compiled
+@inner
 def _convert(memory: Any, kind: int, word: int) -> Any:
     """Push a box of another kind with the same content; from then on neither of the two can be added to."""
     box = word >> 3
@@ -212,7 +212,7 @@ def _convert(memory: Any, kind: int, word: int) -> Any:
     return _push(memory, copy << 3 | BOX)
 
 
-@compiled
+@inner
 def _act_on_boxes(memory: Any, action: int, detail: int) -> Any:
     top = memory[TOP]
     if action == op.PUSH_EMPTY:
@@ -230,7 +230,7 @@ def _act_on_boxes(memory: Any, action: int, detail: int) -> Any:
     return _fill_box(memory, detail, mark + 1, mark - 1)
 
 
-@compiled
+@inner
 def _act_on_stack(memory: Any, action: int, detail: int, value: int) -> Any:
     if action in (op.PUT, op.MEMOIZE):
         return _remember(memory, value if action == op.PUT else -1)
@@ -245,7 +245,7 @@ def _act_on_stack(memory: Any, action: int, detail: int, value: int) -> Any:
     return op.FINE if action == op.SKIP else _drop(memory, action == op.DROP_TO_MARK)
 
 
-@compiled
+@inner
 def _act(content: Any, memory: Any, action: int, detail: int, value: int, start: int) -> Any:
     """Do what an opcode says."""
     if action == op.PUSH_INT:
@@ -261,7 +261,7 @@ def _act(content: Any, memory: Any, action: int, detail: int, value: int, start:
     return _name_from_stack(content, memory) if action == op.NAME_FROM_STACK else _call(memory)
 
 
-@compiled
+@inner
 def _push_small_numbers(content: Any, memory: Any, position: int) -> Any:
     """Push the numbers of one and two bytes that follow each other from a position on: nearly all of a file."""
     top = memory[TOP]

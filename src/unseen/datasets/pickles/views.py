@@ -6,7 +6,7 @@ from typing import Any
 
 from unseen.datasets.pickles import opcodes as op
 from unseen.datasets.pickles.machine import BOX, FIRST, KIND, LAST, LENGTH, NEXT, NUMBER, SIZE, START, copy_words
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 
 @compiled
@@ -33,7 +33,7 @@ def sizes(memory: Any, words: Any) -> Any:
     return total, largest, -1
 
 
-@compiled
+@inner
 def _write_ids(members: Any, limit: int, values: Any, filled: int) -> Any:
     """Append sorted words as ids without repeats; the new end, or -1 if one is no id below the limit."""
     for place in range(len(members)):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.datasets.program import grounding_steps
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 from unseen.graph.vocabulary import inverse_relation, is_inverse, undirected_relation
 
 if TYPE_CHECKING:
@@ -129,14 +129,14 @@ def _mixed(value: np.uint64) -> np.uint64:
     return value ^ (value >> np.uint64(31))
 
 
-@compiled
+@inner
 def _below(state: NDArray[np.uint64], bound: int) -> np.int64:
     """A number below `bound`, uniform up to 2^-32 of it; moves the state on."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     return np.int64(((_mixed(state[0]) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@compiled
+@inner
 def _draw_edge(
     index: EdgeIndex, at: int, before: int, kind: int, relations: tuple[Ids, Ids], state: NDArray[np.uint64]
 ) -> tuple[int, int]:
@@ -158,7 +158,7 @@ def _draw_edge(
     return -1, -1
 
 
-@compiled
+@inner
 def _ground(
     index: EdgeIndex, plan: Plan, nodes: Ids, wanted: tuple[int, int], state: NDArray[np.uint64], slots: Ids
 ) -> bool:

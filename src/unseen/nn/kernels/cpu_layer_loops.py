@@ -17,8 +17,8 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
-from unseen.nn.kernels.cpu_loops import U, inner, reordered
+from unseen.graph.compiling import compiled, inner
+from unseen.nn.kernels.cpu_loops import U, reordered
 from unseen.nn.kernels.cpu_vectors import (
     UNIT,
     add,

@@ -21,7 +21,7 @@ from typing import Any, no_type_check
 import numba
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 DISTMULT, TRANSE, ROTATE = 0, 1, 2
 WIDTH = 512
@@ -32,18 +32,13 @@ SQUARES, LARGEST, LEAST, LARGEST_AT, LEAST_AT, GRADIENT = (U(WIDTH * place) for 
 STATE, LOCAL = 6 * WIDTH, 7 * WIDTH
 
 
-def inner(function: Callable[..., Any]) -> Any:
-    """A part of compiled functions, which Python itself does not call: it takes half the time to compile."""
-    return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
-
-
 def reordered(function: Callable[..., Any]) -> Any:
     """Such a part with sums whose order does not matter, so that they are made in several lanes."""
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": {"reassoc", "contract", "nsz"}}
     return numba.njit(nogil=True, **options)(function)
 
 
-@compiled
+@inner
 @no_type_check
 def start_with(boundary, row, low, state, width):
     """State of the boundary alone."""
@@ -57,7 +52,7 @@ def start_with(boundary, row, low, state, width):
         state[c + LEAST_AT] = -1
 
 
-@compiled
+@inner
 @no_type_check
 def start_empty(state, width):
     """State of no message at all: the next one, whatever its value, takes both extremes."""
@@ -70,7 +65,7 @@ def start_empty(state, width):
         state[c + LEAST_AT] = 0
 
 
-@compiled
+@inner
 @no_type_check
 def fold_one(a, b, rows, low, number, state, width):
     """Fold in the message a * b of one edge, and keep the edge's number where it attains an extreme."""
@@ -87,7 +82,7 @@ def fold_one(a, b, rows, low, number, state, width):
         state[c + LEAST_AT] = number if m < least else least_at
 
 
-@compiled
+@inner
 @no_type_check
 def fold_two(a, b, rows, low, numbers, state, width):
     """Fold in the messages of two edges, in order, and keep their numbers where they attain an extreme."""
@@ -108,7 +103,7 @@ def fold_two(a, b, rows, low, numbers, state, width):
         state[c + LARGEST_AT], state[c + LEAST_AT] = largest_at, least_at
 
 
-@compiled
+@inner
 @no_type_check
 def fold_four(a, b, rows, low, state, width):
     """Fold in the messages of four edges; which of them attain an extreme is not kept."""
@@ -130,7 +125,7 @@ def fold_four(a, b, rows, low, state, width):
         state[c], state[c + SQUARES], state[c + LARGEST], state[c + LEAST] = total, squares, largest, least
 
 
-@compiled
+@inner
 @no_type_check
 def write_message(message, dim, a, b, rows, low, result, place, width):
     """The message of rows of a and b, for messages that are no plain product."""
@@ -147,7 +142,7 @@ def write_message(message, dim, a, b, rows, low, result, place, width):
                 result[place, c + half] = a[i, p] * b[j, q] + a[i, q] * b[j, p]
 
 
-@compiled
+@inner
 @no_type_check
 def boundary_gradient(boundary, row, low, local, result, width):
     """Gradient of the boundary, from what `local` holds of its node."""
@@ -190,7 +185,7 @@ def message_gradient(message, dim, x, w, rows, low, number, local, width):
         local[c + GRADIENT] = with_least if local[c + LEAST_AT] == number else g
 
 
-@compiled
+@inner
 @no_type_check
 def add_gradient(message, dim, other, j, low, local, result, i, width):
     """Add to the gradient of row i what the message's gradient gives it; row j of `other` made the message with it.

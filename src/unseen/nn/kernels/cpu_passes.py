@@ -10,7 +10,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 from unseen.nn.kernels.cpu_loops import (
     DISTMULT,
     LARGEST_AT,
@@ -31,14 +31,14 @@ from unseen.nn.kernels.cpu_loops import (
 )
 
 
-@compiled
+@inner
 @no_type_check
 def step_of(message, dim):
     """Columns to take at a time: for `rotate` both halves of a row must be together."""
     return WIDTH // dim * dim if message == ROTATE else WIDTH
 
 
-@compiled
+@inner
 @no_type_check
 def fold_held(held, rows, numbers, low, a, b, state, width, track):
     """Fold in the messages of `held` edges: row `rows[0, i]` of a times row `rows[1, i]` of b."""
@@ -133,7 +133,7 @@ def combine_pass(first, last, split, boundary, results, partials, ats, partial_a
                             ats[k - 2][row, c] = partial_ats[k - 2][slot, c]
 
 
-@compiled
+@inner
 @no_type_check
 def load_gradients(row, start, low, width, grads, ats, local):
     """Copy what belongs to a node: four gradients, 0 where none is given, and which edges attain the extremes."""

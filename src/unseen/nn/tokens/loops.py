@@ -6,7 +6,7 @@ from typing import no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
+from unseen.graph.compiling import compiled, inner
 
 NONE = -1
 """In place of an anchor where a node has fewer than it may have."""
@@ -102,7 +102,7 @@ def _is_among(row, count, value):
     return False
 
 
-@compiled
+@inner
 @no_type_check
 def _keep_smallest(best, count, most, value):
     """Insert a value into an ascending row without repeats; the new length."""
@@ -148,7 +148,7 @@ def settle_anchors(sources, targets, offsets, neighbours, anchors, distances, ch
                     pending.append(other)
 
 
-@compiled
+@inner
 @no_type_check
 def _learn(node, other, anchors, distances):
     """Offer all anchors of a node to its neighbour; whether that one took any."""
@@ -187,7 +187,7 @@ def take(anchors, distances, anchor, distance):
     return True
 
 
-@compiled
+@inner
 @no_type_check
 def _is_before(distance, anchor, other_distance, other_anchor):
     return distance < other_distance or (distance == other_distance and anchor < other_anchor)
