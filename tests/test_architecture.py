@@ -26,9 +26,10 @@ LEVELS = [
     {"cautions"},
     {"api"},
     {"checking", "client"},
+    {"bulk"},
     {"__init__"},
-    {"server"},
     {"agents"},
+    {"server"},
     {"cli"},
     {"__main__"},
 ]

@@ -32,6 +32,12 @@ BODIES = {
     ("GET", "/query"): (None, b"", "?query=SELECT*%7B?s?p?o%7D"),
     ("POST", "/query"): ("application/sparql-query", b"SELECT * { ?s ?p ?o }", ""),
     ("POST", "/ask"): ("application/json", b'{"question": "?x : likes(x, Go)"}', ""),
+    ("POST", "/mcp"): (
+        "application/json",
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add_facts", "arguments": '
+        b'{"facts": [["Mallory", "likes", "Go"]]}}}',
+        "",
+    ),
     ("GET", "/entities"): (None, b"", "?search=Zanz"),
 }
 KEYS: dict[str, dict[str, str | bytes]] = {
@@ -189,4 +195,4 @@ def test_only_the_health_the_description_and_the_files_of_the_page_are_open(guar
     assert opened == {"/healthz", "/openapi.json", *files}
     assert all(path in page_files.VIEWS or path.startswith("/page/") for path in files)
     reading = {(route.method, route.path) for route in app.table.routes if route.right == "read"}
-    assert {method for method, path in reading if path not in ("/query", "/ask")} == {"GET"}
+    assert {method for method, path in reading if path not in ("/query", "/ask", "/mcp")} == {"GET"}

@@ -17,13 +17,12 @@ from tests.attack.limited_server import Served, serving
 from tests.conftest import FAMILY
 from tests.server.running import running
 from unseen.errors import Stopped
-from unseen.graph import KnowledgeGraph
+from unseen.graph import KnowledgeGraph, catalogue
 from unseen.graph.names import Names
 from unseen.logic.algebra import Anchor
 from unseen.logic.sparql import grammar, parse
 from unseen.logic.sparql.words import checked_tokens
 from unseen.logic.stopping import check_stop, stop_when
-from unseen.server import catalogue
 from unseen.server.callers import Caller
 from unseen.server.parsing import Parsing
 from unseen.server.predicting import Asked, Planned

@@ -14,7 +14,7 @@ import pytest
 
 import unseen
 from tests.conftest import FAMILY
-from tests.server.running import Running, running
+from tests.server.running import Running, running, wait_until
 from unseen.api import ask_all
 from unseen.graph import KnowledgeGraph
 from unseen.server import page_files, predicting
@@ -238,3 +238,45 @@ def test_examples_are_the_same_each_time_and_fewer_on_a_tiny_graph() -> None:
     graph = KnowledgeGraph.from_triples([("a", "r", "b")])
     assert example_questions(graph) == example_questions(graph)
     assert 1 <= len(example_questions(graph)) < 10
+
+
+def test_how_well_relations_can_be_predicted_is_found_out_in_the_background(countries: Running) -> None:
+    assert all(one["quality"] is None for one in data(countries, "/.json")["relations"])
+    assert data(countries, "/quality.json")["state"] == "running"
+    wait_until(lambda: data(countries, "/quality.json")["state"] != "running", 120)
+    found = data(countries, "/quality.json")
+    assert found["state"] == "done"
+    assert 0 < found["answered"] <= found["planned"]
+    borders = found["relations"]["borders"]
+    assert 0 <= borders["chance"] < borders["found"] <= 1
+    assert borders["tried"] == 10
+    shown = {one["name"]: one["quality"] for one in data(countries, "/.json")["relations"]}
+    assert shown["borders"] == borders
+
+
+def test_a_graph_that_is_too_small_to_be_checked_says_so(tmp_path: Path) -> None:
+    with running(tmp_path / "x.db", [("a", "r", "b")]) as small:
+        data(small, "/quality.json")
+        wait_until(lambda: data(small, "/quality.json")["state"] != "running")
+        assert "nothing can be hidden" in data(small, "/quality.json")["message"]
+
+
+def test_what_the_page_shows_of_answers_is_in_its_address_and_so_in_its_data(countries: Running) -> None:
+    asked = {"question": "?x : borders(France, x)", "top": "60"}
+    known = data(countries, "/ask.json", **asked, show="known")
+    assert all(answer["known"] for answer in known["answers"])
+    assert known["predicted_in"] is None or known["predicted_in"] >= 0
+    new = data(countries, "/ask.json", **asked, show="new")["answers"]
+    assert new
+    assert not any(answer["known"] or answer["related"] for answer in new)
+    kind = new[0]["kinds"][0]
+    chosen = data(countries, "/ask.json", **asked, show="new", kind=kind, order="name")["answers"]
+    assert [one["entity"] for one in chosen] == sorted(one["entity"] for one in new if kind in one["kinds"])
+    file = countries.send("GET", f"/ask.csv?{urlencode({**asked, 'show': 'new', 'kind': kind, 'order': 'name'})}")
+    assert [row["entity"] for row in csv.DictReader(io.StringIO(file.text))] == [one["entity"] for one in chosen]
+    assert countries.send("GET", f"/ask.json?{urlencode({**asked, 'show': 'some'})}").status == 400
+
+
+def test_views_without_parameters_have_data_too(countries: Running) -> None:
+    assert len(data(countries, "/ask.json")["questions"]) == 10
+    assert data(countries, "/entity.json")["best_connected"]

@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.conftest import FAMILY
 from tests.server.running import Running, running
 
+pytest.importorskip("unseen.agents.http_exchange")  # imported with the first message to /mcp, which takes long
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import schemathesis
@@ -32,10 +34,10 @@ OPERATIONS = [
     ("POST", "/ask"), ("POST", "/triples"), ("DELETE", "/triples"),
     ("GET", "/entities"), ("GET", "/relations"), ("GET", "/healthz"), ("GET", "/metrics"),
     ("GET", "/.json"), ("GET", "/ask.json"), ("GET", "/ask.csv"), ("GET", "/ask.parquet"), ("GET", "/why.json"),
-    ("GET", "/entity.json"), ("GET", "/change.json"),
+    ("GET", "/entity.json"), ("GET", "/change.json"), ("POST", "/mcp"), ("GET", "/quality.json"),
 ]  # fmt: skip
 
-WITHOUT_INPUT = ("/healthz", "/metrics", "/.json")
+WITHOUT_INPUT = ("/healthz", "/metrics", "/.json", "/quality.json")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,7 @@
-"""Where the tools of an agent find their graph: in this process, or behind a server of unseen."""
+"""Where the tools of an agent find their graph: in this process, or behind a server of unseen.
+
+A server's own `/mcp` asks its graph in its own way (`server/agent_graph.py`).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from unseen import api
 from unseen.errors import UnseenError
+from unseen.graph.catalogue import entities_like, relations_like
 from unseen.graph.prefixes import key_of
-from unseen.server.catalogue import entities_like, relations_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -86,12 +89,7 @@ class GraphHere:
 
     def fact_of(self, relation: dict[str, Any]) -> Fact | None:
         """The first fact of a relation, by its head's id."""
-        graph = self.graph
-        heads, tails = graph.edges_from(graph.vocabulary.relation_id(f"<{relation['iri']}>"))
-        if not len(heads):
-            return None
-        name = graph.vocabulary.entity_name
-        return name(int(heads[0])), relation["name"], name(int(tails[0]))
+        return first_fact(self.graph, relation)
 
     def add(self, facts: Sequence[Fact]) -> int:
         """Add facts to the database, where they last, or to the graph in memory."""
@@ -139,6 +137,15 @@ class GraphOfServer:
     def add(self, facts: Sequence[Fact]) -> int:
         """Add facts to the graph of the server."""
         return self._client.add(facts)
+
+
+def first_fact(graph: KnowledgeGraph, relation: dict[str, Any]) -> Fact | None:
+    """The first fact of a listed relation, by its head's id."""
+    heads, tails = graph.edges_from(graph.vocabulary.relation_id(f"<{relation['iri']}>"))
+    if not len(heads):
+        return None
+    name = graph.vocabulary.entity_name
+    return name(int(heads[0])), relation["name"], name(int(tails[0]))
 
 
 def _named(iri: str) -> str:

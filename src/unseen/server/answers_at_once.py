@@ -19,7 +19,9 @@ from unseen.server.problems import too_slow
 if TYPE_CHECKING:
     from unseen.answers import Answers
     from unseen.graph import KnowledgeGraph
+    from unseen.server.callers import Caller
     from unseen.server.predicting import Planned
+    from unseen.server.service import Service
 
 MOST_STEPS = 8
 """Relation steps of a small question."""
@@ -31,6 +33,13 @@ def is_small(planned: Planned) -> bool:
     """Whether only known answers are wanted, and these are quickly found."""
     asked = planned.asked
     return asked.exact and not asked.explain and not asked.predicted_only and planned.steps <= MOST_STEPS
+
+
+async def answered(service: Service, planned: Planned, caller: Caller) -> Answers:
+    """The answers to a question, at once where that is possible."""
+    if is_small(planned):
+        return await service.help(lambda: known_answers(service.database.graph, planned))
+    return await service.answer(planned, caller)
 
 
 def known_answers(graph: KnowledgeGraph, planned: Planned) -> Answers:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from unseen.server import (
+    agent_routes,
     graph_store_protocol,
     operation,
     page_files,
@@ -29,7 +30,7 @@ def make_app(database: Database, settings: ServerSettings) -> ASGIApp:
     service = Service(database, settings)
     routes = [
         route
-        for module in (sparql_protocol, graph_store_protocol, question_routes, operation)
+        for module in (sparql_protocol, graph_store_protocol, question_routes, agent_routes, operation)
         for route in module.routes(service)
     ]
     query = next(route.answer for route in routes if (route.method, route.path) == ("GET", "/query"))

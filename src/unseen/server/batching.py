@@ -119,6 +119,11 @@ class Batcher(Generic[Item, Result]):
         self._task = asyncio.create_task(self._work())
 
     @property
+    def is_measured(self) -> bool:
+        """Whether the model is ready, and how long it takes is known."""
+        return self._backlog.is_measured
+
+    @property
     def waiting(self) -> int:
         """How many items wait."""
         return len(self._backlog.waiting)

@@ -97,7 +97,7 @@ class Gate:
         return asks and headers.get(b"origin") in self._origins
 
     def _check_key(self, scope: Scope, headers: Headers, route: Route | None) -> str:
-        """What the key of a request allows; an error if that is not enough. Notes in the scope who holds the key."""
+        """What the key of a request allows; an error if that is not enough. Notes holder and right in the scope."""
         if not self.settings.keys or (route is not None and route.right == "open"):
             return "-"
         key = _key_in(headers)
@@ -110,7 +110,7 @@ class Gate:
             raise Problem(401, "wrong_key", "this key is not known", headers=challenge)
         if route is not None and right != "write" and route.right != "read":
             raise Problem(403, "read_only_key", "this key may read, not write")
-        scope["unseen.holder"] = holder_of(key)
+        scope["unseen.holder"], scope["unseen.right"] = holder_of(key), right
         return right
 
     def _note(self, scope: Scope, route: Route | None, status: int, seconds: float, who: str) -> None:

@@ -15,6 +15,7 @@ from unseen.version import __version__
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
+    from unseen.server.relation_quality import RelationQuality
     from unseen.server.service import Service
 
 MOST_RELATIONS = 200
@@ -25,8 +26,8 @@ HUBS = 12
 class Overview:
     """The overview of a living graph: made again after a change, the questions only after many."""
 
-    def __init__(self, service: Service) -> None:
-        self._service, self._lock = service, Lock()
+    def __init__(self, service: Service, quality: RelationQuality) -> None:
+        self._service, self._quality, self._lock = service, quality, Lock()
         self._version, self._made = -1, dict[str, Any]()
         self._questions, self._triples = list[dict[str, Any]](), -1
 
@@ -36,7 +37,9 @@ class Overview:
             version = self._service.database.version
             if version != self._version:
                 self._made, self._version = self._make(self._service.database.graph), version
-            return self._made
+            found = self._quality.relations
+            relations = [one | {"quality": found.get(one["name"])} for one in self._made["relations"]]
+            return self._made | {"relations": relations}
 
     def _make(self, graph: KnowledgeGraph) -> dict[str, Any]:
         if abs(graph.num_triples - self._triples) * 10 > self._triples:

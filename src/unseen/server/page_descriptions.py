@@ -22,6 +22,23 @@ _TOP = {
 }
 
 
+_CHOICE = [
+    {
+        "name": "show",
+        "in": "query",
+        "description": "Which answers; new ones are predicted and in no way related yet to what the question names.",
+        "schema": {"enum": ["all", "known", "predicted", "new"], "default": "all"},
+    },
+    {"name": "kind", "in": "query", "description": "The kind of thing that answers are.", "schema": {"type": "string"}},
+    {
+        "name": "order",
+        "in": "query",
+        "description": "In which order.",
+        "schema": {"enum": ["rank", "name", "unlikely"], "default": "rank"},
+    },
+]
+
+
 def _flag(name: str, description: str) -> dict[str, Any]:
     return {"name": name, "in": "query", "description": description, "schema": {"type": "boolean"}}
 
@@ -68,7 +85,7 @@ def _file(summary: str, media_type: str) -> Description:
     return {
         "tags": ["Page"],
         "summary": summary,
-        "parameters": [_QUESTION, _TOP, *_FLAGS],
+        "parameters": [_QUESTION, _TOP, *_FLAGS, *_CHOICE],
         "responses": {**sent, **_PROBLEMS},
     }
 
@@ -78,13 +95,21 @@ OVERVIEW = _view(
     "Counts, relations, questions.",
     required=("graph", "model", "version", "relations", "best_connected", "questions"),
 )
+QUALITY = _view(
+    "How well relations can be predicted",
+    "By relation: the share of hidden facts that came back among the first ten answers, and that of any order. A check "
+    "runs in the background; `state` is unknown (nothing predicts), running, done or failed.",
+    required=("state", "answered", "planned", "relations"),
+)
 ASK_JSON = _view(
     "Ask a question by address",
-    "The answers, as /ask gives them, each with `kinds` and `related`.",
-    _QUESTION,
+    "The answers, as /ask gives them, each with `kinds` and `related`; with known answers alone, `predicted_in` says "
+    "how many seconds predicted ones will take. Without a question: questions to begin with.",
+    {**_QUESTION, "required": False, "schema": {"type": "string", "maxLength": 20_000}},
     _TOP,
     *_FLAGS,
-    required=("query", "method", "graph", "known", "answers", "expected"),
+    *_CHOICE,
+    required=(),
 )
 ASK_CSV = _file("Ask a question, answers as CSV", "text/csv")
 ASK_PARQUET = _file("Ask a question, answers as Parquet", "application/vnd.apache.parquet")
@@ -98,14 +123,14 @@ WHY = _view(
 ENTITY_VIEW = _view(
     "An entity",
     "Its facts by relation.",
-    _text("name", "The name or IRI of an entity.", required=True),
+    _text("name", "The name or IRI of an entity; without one, the best-connected entities are listed."),
     {
         "name": "predict",
         "in": "query",
         "description": "How many predictions for each relation; none if not given.",
         "schema": {"type": "integer", "minimum": 1, "maximum": 20},
     },
-    required=("name", "iri", "edges", "kinds", "relations", "neighbourhood"),
+    required=(),
 )
 CHANGE = _view(
     "A fact and a question",

@@ -7,6 +7,7 @@ like any other question, and so waits and is refused like any other. Known answe
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from unseen.errors import UnknownName
-from unseen.logic.algebra import Anchor, walk
 from unseen.server import page_descriptions as described
+from unseen.server.answer_choice import AnswerChoice
 from unseen.server.answer_files import CSV, PARQUET, as_csv, as_parquet
-from unseen.server.answer_kinds import kinds_of
-from unseen.server.answers_at_once import is_small, known_answers
-from unseen.server.entity_edges import has_edge, related_to
+from unseen.server.answers_at_once import answered
+from unseen.server.entity_edges import has_edge
 from unseen.server.entity_view import entity_view
 from unseen.server.overview import Overview
 from unseen.server.predicting import MOST_ANSWERS, Asked
 from unseen.server.problems import bad_request
+from unseen.server.relation_quality import RelationQuality
 from unseen.server.requests import parameters_of
 from unseen.server.route_table import Route
 from unseen.server.why_view import attempted, why_view
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from unseen.answers import Answers
     from unseen.database import Database
     from unseen.graph import KnowledgeGraph
-    from unseen.logic.algebra import Query
     from unseen.server.callers import Caller
+    from unseen.server.predicting import Planned
     from unseen.server.requests import Parameters
     from unseen.server.route_table import Endpoint
     from unseen.server.service import Service
@@ -45,28 +46,36 @@ MOST_PREDICTED = 24
 
 def routes(service: Service, query: Endpoint) -> list[Route]:
     """The routes of the page's data; `query` answers SPARQL given in the address."""
-    return [*_for_questions(service), *_for_the_graph(service, query)]
+    quality = RelationQuality(service)
+    overview = Overview(service, quality)
+    return [*_for_questions(service, overview), *_for_the_graph(service, overview, quality), _sparql(query)]
 
 
-def _for_questions(service: Service) -> list[Route]:
+def _for_questions(service: Service, overview: Overview) -> list[Route]:
+    async def chosen(request: Request) -> tuple[Planned, Answers, list[dict[str, Any]]]:
+        parameters, caller = await parameters_of(request, service.read), service.caller_of(request)
+        choice = AnswerChoice.of(parameters)
+        planned = await service.plan(choice.asked(_question(parameters), parameters), caller)
+        answers = await answered(service, planned, caller)
+        return planned, *await service.help(partial(_applied, service.database, choice, planned, answers))
+
     async def ask_json(request: Request) -> Response:
         """Answer a question, and say of each answer what kind of thing it is and whether it is related already."""
-        caller = service.caller_of(request)
-        planned = await service.plan(_asked(await parameters_of(request, service.read)), caller)
-        if is_small(planned):
-            answers = await service.help(lambda: known_answers(service.database.graph, planned))
-        else:
-            answers = await service.answer(planned, caller)
-        return await service.help(partial(_annotated, service.database, planned.query, answers))
+        if not (await parameters_of(request, service.read)).single("question"):
+            found = await service.help(overview.current)
+            return JSONResponse({"questions": found["questions"]})
+        planned, answers, said = await chosen(request)
+        more = await service.help(partial(_forecast, service, planned))
+        return await service.help(lambda: _annotated(answers, said, more))
 
     async def ask_csv(request: Request) -> Response:
         """Answer a question with a CSV file."""
-        answers = await service.ask(_asked(await parameters_of(request, service.read)), service.caller_of(request))
+        _, answers, _ = await chosen(request)
         return await service.help(lambda: _file(as_csv(answers), CSV, "answers.csv"))
 
     async def ask_parquet(request: Request) -> Response:
         """Answer a question with a Parquet file."""
-        answers = await service.ask(_asked(await parameters_of(request, service.read)), service.caller_of(request))
+        _, answers, _ = await chosen(request)
         return await service.help(lambda: _file(as_parquet(answers), PARQUET, "answers.parquet"))
 
     async def why(request: Request) -> Response:
@@ -83,17 +92,22 @@ def _for_questions(service: Service) -> list[Route]:
     ]
 
 
-def _for_the_graph(service: Service, query: Endpoint) -> list[Route]:
-    overview = Overview(service)
-
+def _for_the_graph(service: Service, overview: Overview, quality: RelationQuality) -> list[Route]:
     async def start(_: Request) -> Response:
         """What is in the graph: counts, relations with example facts, questions to begin with."""
         return await service.help(lambda: JSONResponse(overview.current()))
 
+    async def predictable(_: Request) -> Response:
+        """How well each relation can be predicted, as far as it is known; begins to find out in the background."""
+        return await service.help(lambda: JSONResponse(quality.current()))
+
     async def entity(request: Request) -> Response:
         """Facts about an entity by relation; with `predict`, as many predictions for each of them."""
         parameters = await parameters_of(request, service.read)
-        count, name = parameters.number("predict", 1, 20), parameters.required("name")
+        count, name = parameters.number("predict", 1, 20), parameters.single("name")
+        if not name:
+            found = await service.help(overview.current)
+            return JSONResponse({"best_connected": found["best_connected"]})
         view = await service.help(lambda: entity_view(service.database.graph, name))
         if count is not None:
             await _predict(service, view["relations"][:MOST_PREDICTED], count, service.caller_of(request))
@@ -113,18 +127,22 @@ def _for_the_graph(service: Service, query: Endpoint) -> list[Route]:
                 body["unknown"] = error.name
         return await service.help(lambda: JSONResponse(body))
 
+    return [
+        Route("GET", "/.json", "read", start, described.OVERVIEW),
+        Route("GET", "/quality.json", "read", predictable, described.QUALITY),
+        Route("GET", "/entity.json", "read", entity, described.ENTITY_VIEW),
+        Route("GET", "/change.json", "read", change, described.CHANGE),
+    ]
+
+
+def _sparql(query: Endpoint) -> Route:
     async def sparql(request: Request) -> Response:
         """Run a SPARQL query given in the address, with results as JSON."""
         kept = [pair for pair in request.scope["headers"] if pair[0] != b"accept"]
         accept = (b"accept", b"application/sparql-results+json, application/ld+json;q=0.9")
         return await query(Request({**request.scope, "headers": [*kept, accept]}, request.receive))
 
-    return [
-        Route("GET", "/.json", "read", start, described.OVERVIEW),
-        Route("GET", "/entity.json", "read", entity, described.ENTITY_VIEW),
-        Route("GET", "/change.json", "read", change, described.CHANGE),
-        Route("GET", "/sparql.json", "read", sparql),
-    ]
+    return Route("GET", "/sparql.json", "read", sparql)
 
 
 def _question(parameters: Parameters) -> str:
@@ -134,31 +152,35 @@ def _question(parameters: Parameters) -> str:
     return question
 
 
-def _asked(parameters: Parameters) -> Asked:
-    flags = {name: parameters.flag(name) for name in ("explain", "predicted_only", "exact", "all_predictions")}
-    return Asked(_question(parameters), parameters.number("top", 1, MOST_ANSWERS), **flags)
-
-
 def _file(content: bytes, media_type: str, name: str) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type=media_type, headers=headers)
 
 
-def _annotated(database: Database, query: Query, answers: Answers) -> Response:
-    """The answers, each with its kinds and whether it is related to what the question names; how many to expect."""
-    graph, body = database.graph, answers.as_json()
-    ids = graph.vocabulary.entities.find_keys([answer.key for answer in answers]).tolist()
-    related = related_to(graph, _named(query, graph))
-    for answer, entity, kinds in zip(body["answers"], ids, kinds_of(graph, ids), strict=True):
-        answer |= {"kinds": kinds, "related": bool(entity >= 0 and related[entity])}
+def _applied(
+    database: Database, choice: AnswerChoice, planned: Planned, answers: Answers
+) -> tuple[Answers, list[dict[str, Any]]]:
+    return choice.applied(database.graph, planned.query, answers)
+
+
+def _annotated(answers: Answers, said: list[dict[str, Any]], more: dict[str, Any]) -> Response:
+    """The answers with what is said of each; how many of those listed are expected to be true."""
+    body = answers.as_json()
+    for answer, about in zip(body["answers"], said, strict=True):
+        answer.update(about)
     body.setdefault("expected", round(sum(answer.probability for answer in answers), 3))
-    return JSONResponse(body)
+    return JSONResponse(body | more)
 
 
-def _named(query: Query, graph: KnowledgeGraph) -> list[int]:
-    """The entities that a question names."""
-    names = {node.entity for node in walk(query) if isinstance(node, Anchor) and isinstance(node.entity, str)}
-    return [int(one) for one in graph.vocabulary.entities.find_all(sorted(names)) if one >= 0]
+def _forecast(service: Service, planned: Planned) -> dict[str, Any]:
+    """With known answers: how many seconds predicted ones will take, None while the model is made ready."""
+    if not planned.asked.exact or service.predictor.method is None:
+        return {}
+    if not service.batcher.is_measured:
+        return {"predicted_in": None}
+    asked = replace(planned, asked=replace(planned.asked, exact=False))
+    seconds = service.predictor.cost_of(asked).seconds + service.batcher.backlog_seconds
+    return {"predicted_in": round(seconds, 1)}
 
 
 def _has(graph: KnowledgeGraph, fact: list[str]) -> bool:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response
 
+from unseen.graph.catalogue import entities_like, relations_like
 from unseen.server import openapi
 from unseen.server.body_check import checked
-from unseen.server.catalogue import entities_like, relations_like
 from unseen.server.predicting import Asked
 from unseen.server.requests import JSON, Parameters, apart, body_of, json_of, require_type
 from unseen.server.route_table import Route

@@ -44,6 +44,7 @@ class Service:
         self.metrics = Metrics()
         self.predictor = Predictor(database, settings.model)
         self.started = time.monotonic()
+        self.is_stopping = False
         self.batcher: Batcher[Planned, Answers] = Batcher(
             self.predictor.answer_all,
             Bounds(self.limits.seconds, self.limits.waiting, self.limits.batch, self.limits.batch_seconds),
@@ -89,6 +90,7 @@ class Service:
 
     async def stop(self) -> None:
         """Finish what was taken, as far as that is done in time, then close the database."""
+        self.is_stopping = True
         for workers in (self.texts, self.replies, self.names, self.numbers):
             workers.stop()
         try:

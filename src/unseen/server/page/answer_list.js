@@ -64,8 +64,8 @@ export function answerList(question, parameters, { note, more, signal }) {
     await load();
   }
   function save(kind) {
-    const only = SHOWN[state.show];
-    api.download(`/ask.${kind}`, { question, all_predictions: parameters.get("all_predictions"), top: MOST, ...(only ? { [only]: "true" } : {}) }, `answers.${kind}`).catch((error) => end.replaceChildren(problem(error)));
+    const { show, kind: wanted, order } = state;
+    api.download(`/ask.${kind}`, { question, all_predictions: parameters.get("all_predictions"), top: MOST, show, kind: wanted, order }, `answers.${kind}`).catch((error) => end.replaceChildren(problem(error)));
   }
   function show(found, { isPartial = false } = {}) {
     data = { ...found, isPartial };

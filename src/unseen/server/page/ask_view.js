@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { answerList } from "./answer_list.js";
 import { builder } from "./builder.js";
 import { editor } from "./editor.js";
-import { address, el, waiting } from "./elements.js";
+import { address, el, progress } from "./elements.js";
 import { problem } from "./problem.js";
 
 const EMPTY = "?x : ";
@@ -66,22 +66,23 @@ async function begin(results, signal) {
 
 /** Known answers first, then all; more when one scrolls to the end. */
 async function answer(results, question, parameters, { signal, note, repair }) {
-  const wait = waiting("Predicting");
+  const wait = progress("Predicting");
   const asked = { question, all_predictions: parameters.get("all_predictions") === "true" ? "true" : null };
   const list = answerList(question, parameters, { note, more: (top, only) => load(asked, top, only, signal), signal });
-  results.append(wait, list.element);
+  results.append(wait.note, list.element);
   const only = list.only;
-  const busy = (seconds) => (wait.lastChild.textContent = `The model is busy; trying again in ${seconds} s`);
+  const busy = (seconds) => wait.say(`The model is busy; trying again in ${seconds} s`);
+  const tell = ({ predicted_in: seconds }) => (seconds === null ? wait.say("The model is being made ready for this graph; the first predictions take longer") : wait.expect(seconds));
   let isWhole = false;
-  const known = only === "predicted_only" ? Promise.resolve() : load(asked, list.top, "exact", signal).then((data) => isWhole || list.show(data, { isPartial: only !== "exact" }));
+  const known = only === "predicted_only" ? Promise.resolve() : load(asked, list.top, "exact", signal).then((data) => isWhole || (tell(data), list.show(data, { isPartial: only !== "exact" })));
   const all = only === "exact" ? known : load(asked, list.top, only, signal, busy).then((data) => ((isWhole = true), list.show(data)));
   try {
     await Promise.all([known, all]);
   } catch (error) {
     if (error.name === "AbortError") return;
-    (list.isEmpty ? list.element : wait).replaceWith(problem(error, question, repair));
+    (list.isEmpty ? list.element : wait.note).replaceWith(problem(error, question, repair));
   } finally {
-    wait.remove();
+    wait.end();
   }
 }
 

@@ -49,4 +49,26 @@ export const fact = ([head, relation, tail]) =>
 
 export const waiting = (text) => el("p", { class: "waiting", role: "status" }, el("span", { class: "dots", "aria-hidden": "true" }), text);
 
+/** A note that one waits for something; `expect(seconds)` shows how far it should be, `say(text)` changes its words. */
+export function progress(text) {
+  const words = el("span", {}, text);
+  const bar = el("progress", { max: "1", hidden: true, "aria-label": "How far it should be" });
+  const note = el("p", { class: "waiting", role: "status" }, el("span", { class: "dots", "aria-hidden": "true" }), words, bar);
+  let timer = 0;
+  const say = (other) => (words.textContent = other);
+  function expect(seconds) {
+    clearInterval(timer);
+    if (seconds < 1) return;
+    const begun = performance.now();
+    bar.hidden = false;
+    timer = setInterval(() => {
+      const passed = (performance.now() - begun) / 1000;
+      const left = Math.ceil(seconds - passed);
+      bar.value = Math.min(0.97, passed / seconds);
+      say(left > 0 ? `${text}, about ${left} s` : `${text}, longer than expected`);
+    }, 250);
+  }
+  return { note, say, expect, end: () => (clearInterval(timer), note.remove()) };
+}
+
 export const empty = (title, ...more) => el("div", { class: "empty" }, el("p", { class: "lead" }, title), ...more);

@@ -1,8 +1,11 @@
 // What is in this graph: counts, questions to begin with, relations with facts, the best-connected things.
 
 import * as api from "./api.js";
-import { address, count, el, empty, fact, thing, waiting } from "./elements.js";
+import { address, count, el, empty, fact, percent, thing, waiting } from "./elements.js";
 import { pieces } from "./syntax.js";
+
+const SMALL = 100_000;
+const AGAIN = 1500;
 
 export async function show(root, _parameters, { signal }) {
   const wait = waiting("Looking at the graph");
@@ -13,13 +16,49 @@ export async function show(root, _parameters, { signal }) {
     root.append(empty("This graph is empty.", el("p", {}, el("a", { href: "/change" }, "Add a first fact"))));
     return;
   }
+  const predictable = el("p", { class: "note predictable", role: "status" });
   root.append(
     el("h1", {}, "What is in this graph"),
     el("dl", { class: "counts" }, figure(data.graph.entities, "things"), figure(data.graph.relations, "relations"), figure(data.graph.triples, "facts")),
     el("section", { "aria-labelledby": "begin" }, el("h2", { id: "begin" }, "Questions to begin with"), questions(data.questions)),
-    el("section", { "aria-labelledby": "relations" }, el("h2", { id: "relations" }, "Relations"), relations(data.relations)),
+    el("section", { "aria-labelledby": "relations" }, el("h2", { id: "relations" }, "Relations"), relations(data.relations), predictable),
     el("section", { "aria-labelledby": "things" }, el("h2", { id: "things" }, "Best-connected things"), things(data.best_connected)),
   );
+  if (data.model === "exact") return;
+  const begin = () => follow(predictable, signal);
+  if (data.graph.triples <= SMALL || data.relations.some((relation) => relation.quality)) await begin();
+  else predictable.append(el("button", { type: "button", class: "quiet", onclick: begin }, "Find out how well each can be predicted"), " It takes about two minutes; questions go first.");
+}
+
+/** Show how well relations can be predicted as it becomes known. */
+async function follow(note, signal) {
+  for (;;) {
+    const found = await api.get("/quality.json", {}, signal);
+    for (const cell of document.querySelectorAll("td[data-relation]")) {
+      const known = found.relations[cell.dataset.relation];
+      if (known) cell.replaceChildren(quality(known));
+    }
+    note.replaceChildren(...told(found));
+    if (found.state !== "running") return;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN));
+    if (signal.aborted) return;
+  }
+}
+
+const MEANING = "Predictable: facts were hidden and asked for; the share that came back among the first ten answers.";
+function told({ state, answered, planned, message }) {
+  if (state === "failed") return [`How well relations can be predicted is not known: ${message}.`];
+  if (state === "running") return [MEANING, " ", el("progress", { value: answered, max: planned || 1, "aria-label": "Finding out" }), planned ? ` ${count(answered)} of ${count(planned)} tried` : " preparing"];
+  return [MEANING];
+}
+
+/** A share of hidden facts as a small bar. */
+function quality(known) {
+  if (!known) return el("span", { class: "note" }, "–");
+  const hint = `${known.tried} hidden, asked for from both ends: ${percent(known.found)} came back among the first ten; any order finds ${percent(known.chance)}`;
+  const fill = el("span", { class: "fill" });
+  fill.style.width = `${Math.max(1.5, known.found * 100)}%`;
+  return el("span", { class: known.is_better_than_chance ? "share" : "share chance", title: hint }, el("span", { class: "track", "aria-hidden": "true" }, fill), known.is_better_than_chance ? percent(known.found) : "chance");
 }
 
 const figure = (number, label) => el("div", {}, el("dt", {}, label), el("dd", {}, count(number)));
@@ -40,11 +79,10 @@ function questions(list) {
 }
 
 function relations(list) {
-  const quality = list.some((relation) => relation.quality !== undefined);
   const filter = el("input", { type: "search", id: "find-relation", placeholder: "Filter relations" });
-  const rows = list.map((relation) => [relation.name.toLowerCase(), row(relation, quality)]);
+  const rows = list.map((relation) => [relation.name.toLowerCase(), row(relation)]);
   filter.addEventListener("input", () => rows.forEach(([name, element]) => (element.hidden = !name.includes(filter.value.toLowerCase()))));
-  const head = ["relation", "facts", "heads", "tails", ...(quality ? ["predictable"] : []), "for example"];
+  const head = ["relation", "facts", "heads", "tails", "predictable", "for example"];
   return [
     list.length > 12 && el("div", { class: "field narrow" }, el("label", { for: "find-relation", class: "hidden" }, "Filter relations"), filter),
     el(
@@ -60,7 +98,7 @@ function relations(list) {
   ];
 }
 
-function row(relation, quality) {
+function row(relation) {
   return el(
     "tr",
     {},
@@ -68,7 +106,7 @@ function row(relation, quality) {
     el("td", { class: "number" }, count(relation.triples)),
     el("td", { class: "number" }, count(relation.heads)),
     el("td", { class: "number" }, count(relation.tails)),
-    quality && el("td", { class: "number" }, relation.quality ?? ""),
+    el("td", { class: "number", "data-relation": relation.name }, quality(relation.quality)),
     el("td", { class: "example" }, relation.facts.slice(0, 2).map((one) => el("div", {}, fact(one)))),
   );
 }

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { el, empty } from "./elements.js";
 import { problem } from "./problem.js";
+import "./theme.js";
 
 const VIEWS = {
   "/": ["Graph", () => import("./graph_view.js")],
@@ -70,16 +71,6 @@ document.addEventListener("click", (event) => {
   });
 });
 addEventListener("popstate", show);
-
-const theme = document.getElementById("theme");
-theme.addEventListener("click", () => {
-  const shown = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  document.documentElement.dataset.theme = shown === "dark" ? "light" : "dark";
-  localStorage.setItem("unseen.theme", document.documentElement.dataset.theme);
-  dispatchEvent(new Event("themechange"));
-});
-const chosen = localStorage.getItem("unseen.theme");
-if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 
 /** Ask for a key in a dialog. */
 function askForKey(error) {

@@ -3,13 +3,12 @@
 import * as api from "./api.js";
 import { el } from "./elements.js";
 import { inSparql } from "./syntax.js";
+import "./theme.js";
 
 const endpoint = `${location.origin}/query`;
 const infer = document.getElementById("infer");
 const Yasgui = globalThis.Yasgui;
 const wanted = new URLSearchParams(location.search);
-const theme = localStorage.getItem("unseen.theme");
-if (theme) document.documentElement.dataset.theme = theme;
 
 const request = () => ({
   endpoint,

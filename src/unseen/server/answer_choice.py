@@ -1,0 +1,77 @@
+"""Which answers of a question are wanted: known, predicted or new ones, one kind of thing, in which order.
+
+The page writes these into its address, so that the same address gives the same answers as data and as files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from unseen.logic.algebra import Anchor, walk
+from unseen.server.answer_kinds import kinds_of
+from unseen.server.entity_edges import related_to
+from unseen.server.predicting import MOST_ANSWERS, Asked
+from unseen.server.problems import bad_request
+
+if TYPE_CHECKING:
+    from unseen.answers import Answer, Answers
+    from unseen.graph import KnowledgeGraph
+    from unseen.logic.algebra import Query
+    from unseen.server.requests import Parameters
+
+Show = Literal["all", "known", "predicted", "new"]
+Order = Literal["rank", "name", "unlikely"]
+FLAGS = ("explain", "predicted_only", "exact", "all_predictions")
+
+
+@dataclass(frozen=True)
+class AnswerChoice:
+    """What is wanted of the answers to a question."""
+
+    show: str = "all"
+    """New ones are predicted, and in no way related yet to what the question names."""
+    kind: str = ""
+    order: str = "rank"
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> AnswerChoice:
+        """The choice that an address says."""
+        show, order = parameters.single("show") or "all", parameters.single("order") or "rank"
+        for name, value, allowed in (("show", show, get_args(Show)), ("order", order, get_args(Order))):
+            if value not in allowed:
+                raise bad_request(f"the parameter {name!r} is one of {', '.join(allowed)}")
+        return cls(show, parameters.single("kind") or "", order)
+
+    def asked(self, question: str, parameters: Parameters) -> Asked:
+        """The question as it has to be asked for this choice."""
+        flags = {name: parameters.flag(name) for name in FLAGS}
+        flags["exact"] |= self.show == "known"
+        flags["predicted_only"] |= self.show in ("predicted", "new")
+        return Asked(question, parameters.number("top", 1, MOST_ANSWERS), **flags)
+
+    def applied(self, graph: KnowledgeGraph, query: Query, answers: Answers) -> tuple[Answers, list[dict[str, Any]]]:
+        """The answers that are wanted, and of each its kinds and whether it is related to what the question names."""
+        ids = graph.vocabulary.entities.find_keys([answer.key for answer in answers]).tolist()
+        related = related_to(graph, _named(query, graph))
+        said = [
+            {"kinds": kinds, "related": bool(entity >= 0 and related[entity])}
+            for entity, kinds in zip(ids, kinds_of(graph, ids), strict=True)
+        ]
+        pairs = [pair for pair in zip(answers, said, strict=True) if self._fits(pair[1])]
+        if self.order != "rank":
+            pairs.sort(key=lambda pair: self._place(pair[0]))
+        return replace(answers, answers=tuple(answer for answer, _ in pairs)), [about for _, about in pairs]
+
+    def _fits(self, about: dict[str, Any]) -> bool:
+        is_kind = not self.kind or self.kind in about["kinds"]
+        return is_kind and not (self.show == "new" and about["related"])
+
+    def _place(self, answer: Answer) -> tuple[float, str]:
+        return (0.0, answer.entity) if self.order == "name" else (answer.probability, answer.entity)
+
+
+def _named(query: Query, graph: KnowledgeGraph) -> list[int]:
+    """The entities that a question names."""
+    names = {node.entity for node in walk(query) if isinstance(node, Anchor) and isinstance(node.entity, str)}
+    return [int(one) for one in graph.vocabulary.entities.find_all(sorted(names)) if one >= 0]
