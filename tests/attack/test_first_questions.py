@@ -1,4 +1,4 @@
-"""The first questions of a fresh process may come together: the parser is made ready by one of them."""
+"""The first questions of a fresh process or server may come together: the parser is made ready by one of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
 
 import pytest
+
+from tests.attack.serving import served
 
 ROUNDS = int(os.environ.get("UNSEEN_FRESH_PROCESSES", "3"))
 SCRIPT = """
@@ -45,3 +49,16 @@ print(json.dumps(failures))
 def test_questions_that_come_together_to_a_fresh_process_are_all_understood(number: int) -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=300, check=True)
     assert json.loads(done.stdout) == []
+
+
+def test_predicted_questions_that_come_together_to_a_fresh_server_are_all_answered() -> None:
+    countries = ("France", "Germany", "Spain", "Italy", "Poland", "Austria", "Belgium", "Norway")
+    addresses = [
+        f"/query?infer=true&query={quote(f'SELECT ?x {{ :{name} :borders/:speaks ?x FILTER(?x != :{name}) }}')}"
+        for name in countries
+    ]
+    with served("countries") as server, ThreadPoolExecutor(len(addresses)) as threads:
+        for _ in range(2):  # and every later one
+            replies = list(threads.map(lambda address: server.send("GET", address), addresses))
+            assert [status for status, _ in replies] == [200] * len(replies), replies
+            assert all(json.loads(body)["results"]["bindings"] for _, body in replies)

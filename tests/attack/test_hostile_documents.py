@@ -13,6 +13,7 @@ import pytest
 from tests.graph.files import file_of
 from unseen.database.documents import statements_in
 from unseen.errors import GraphError
+from unseen.graph.files.brackets import DEEPEST_BRACKET
 from unseen.graph.files.depth import DEEPEST
 from unseen.graph.files.nesting import TooDeep, check_json
 from unseen.graph.files.readers import read_graph
@@ -48,6 +49,39 @@ def test_deep_triple_terms_are_refused_whatever_stands_between_them(tmp_path: Pa
     )
     assert finished.returncode == 2, finished
     assert "nested more than 100 levels deep" in finished.stderr
+
+
+def brackets(opening: str, closing: str, depth: int) -> str:
+    return f"<http://e/a> <http://e/p> {opening * depth} 1 {closing * depth} .\n"
+
+
+DEEP_BRACKETS = {
+    "blank nodes": ("[ <http://e/p> ", "]"),
+    "closings in texts": ("[ <http://e/q> ']' , '''']'''' ; <http://e/p> ".replace("''''", "'''"), "]"),
+    "closings in comments": ("[ # ]]\n<http://e/p> ", "]"),
+    "closings in names": ("[ <http://e/)> ", "]"),
+    "lists": ("(", ")"),
+    "reified": ("<< <http://e/a> <http://e/p> ", " >>"),
+    "annotated": ("1 {| <http://e/p> ", "|}"),
+}
+
+
+@pytest.mark.parametrize("kind", DEEP_BRACKETS)
+def test_deep_brackets_are_refused_at_once(tmp_path: Path, kind: str) -> None:
+    document = brackets(*DEEP_BRACKETS[kind], 200_000)
+    for suffix, media_type in ((".ttl", "text/turtle"), (".trig", "application/trig")):
+        with pytest.raises(GraphError, match="brackets are nested more than 1,000 levels deep"):
+            read_graph(file_of(tmp_path, f"deep{suffix}", document))
+        with pytest.raises(GraphError, match="brackets are nested more than 1,000 levels deep"):
+            list(statements_in(document.encode(), media_type))
+
+
+def test_brackets_may_nest_as_people_write_them_and_texts_hold_any(tmp_path: Path) -> None:
+    texts = "<http://e/a> <http://e/p> '''[['(''' , \"((\" , '', \"\" , <http://e/b> . # [[\n" * 500
+    nested = brackets("[ <http://e/p> ", "]", DEEPEST_BRACKET - 1)
+    document = texts + nested + "<http://e/a> <http://e/p> (1 [] ()) .\n" * 900
+    assert len(list(statements_in(document.encode(), "text/turtle"))) == 500 * 5 + DEEPEST_BRACKET + 900 * 7
+    assert read_graph(file_of(tmp_path, "nested.ttl", document)).graph.num_entities > DEEPEST_BRACKET
 
 
 @pytest.mark.parametrize("closing", ['""")>>"""', "')>>'", '"\\")>>"'])

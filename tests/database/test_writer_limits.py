@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from unseen.database.engine import progress
 from unseen.database.engine.limits import EngineLimits
 from unseen.database.engine.process_triples import ProcessTriples
 from unseen.database.engine.progress import Patience, Watch, patience_for
+from unseen.database.exact_sparql import update
 from unseen.errors import DatabaseError, EngineLost
 
 IMPATIENT = EngineLimits(update_seconds=1.0, idle_seconds=0.6, idle_seconds_beside=0.6)
@@ -107,6 +109,48 @@ def test_what_works_may_go_on_until_its_time_is_over(monkeypatch: pytest.MonkeyP
         assert watch.complaint() == "it did nothing for 10 seconds"
     now[0] = 101
     assert watch.complaint() == "it took longer than 100 seconds"
+
+
+def test_what_goes_on_beside_an_update_outlasts_the_end_of_the_update(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The memory limit of an update is that of its process: what is done beside it may meet the limit too."""
+    coming: list[Exception] = [MemoryError(), EngineLost("worked", "it ended"), EngineLost("worked", "it was reopened")]
+    real = ProcessTriples._answered
+
+    def answered(self: ProcessTriples, header: Any, body: bytes) -> Any:
+        if coming:
+            raise coming.pop(0)
+        return real(self, header, body)
+
+    monkeypatch.setattr(ProcessTriples, "_answered", answered)
+    assert database.triples.graph_names() == []
+    assert coming == []
+
+
+def test_an_update_that_is_over_its_memory_hurts_nothing_beside_it(tmp_path: Path) -> None:
+    limits = EngineLimits(megabytes=32)
+    with Database.create(tmp_path / "y.db", open_triples=lambda path: ProcessTriples(path, limits)) as database:
+        database.add([(f"e{i}", "likes", f"e{i + 1}") for i in range(2000)])
+        names, stop, failures = [f"<urn:unseen:e{i}>" for i in range(1000)], Event(), []
+
+        def look() -> None:
+            while not stop.is_set():
+                try:
+                    database.triples.labels_of(names)
+                except Exception as error:  # noqa: BLE001 - whatever it is
+                    failures.append(error)
+
+        looking = Thread(target=look)
+        looking.start()
+        try:
+            with pytest.raises(EngineLost, match="needs more than 32 MB"):
+                update(database, "INSERT { ?a :x ?d } WHERE { ?a ?b ?c . ?d ?e ?f }")
+        finally:
+            stop.set()
+            looking.join()
+        assert failures == []
+        assert database.add([("Gus", "likes", "Go")]) == 1
 
 
 def test_larger_work_has_more_time() -> None:

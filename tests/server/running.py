@@ -105,6 +105,20 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.002)
 
 
+def readers_of(server: Running) -> list[int]:
+    """The processes that answer queries; the writer is another one."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0") if folder.name.isdigit() else []
+            is_ours = b"reader" in words and str(server.database.path).encode() in b" ".join(words)
+        except OSError:
+            continue
+        if is_ours:
+            found.append(int(folder.name))
+    return found
+
+
 @contextmanager
 def running(path: Path, triples: Any = None, settings: ServerSettings | None = None) -> Iterator[Running]:
     """Serve the database at a path, made anew if there is none; afterwards it is closed.

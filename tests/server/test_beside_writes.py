@@ -8,29 +8,14 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from threading import Event, Thread
 
-from tests.server.running import Running, wait_until
+from tests.server.running import Running, readers_of, wait_until
 
 
 def number_of(server: Running, name: str) -> int:
     lines = server.send("GET", "/metrics").text.splitlines()
     return int(float(next(line for line in lines if line.startswith(f"unseen_{name} ")).split()[-1]))
-
-
-def readers_of(server: Running) -> list[int]:
-    """The processes that answer queries; the writer is another one."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            words = (folder / "cmdline").read_bytes().split(b"\0") if folder.name.isdigit() else []
-            is_ours = b"reader" in words and str(server.database.path).encode() in b" ".join(words)
-        except OSError:
-            continue
-        if is_ours:
-            found.append(int(folder.name))
-    return found
 
 
 def is_there(server: Running, statement: str) -> bool:

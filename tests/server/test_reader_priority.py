@@ -15,6 +15,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from tests.server.running import wait_until
+from unseen.database.engine.deadline import Deadline
+from unseen.database.engine.frames import frame
 from unseen.server.reader_process import SLOW_NICENESS, Job, ReaderProcess
 
 
@@ -25,7 +27,7 @@ def reader_at_work(code: str) -> Iterator[ReaderProcess]:
     process = subprocess.Popen([sys.executable, "-c", code])
     child = SimpleNamespace(connections=(connection,), process=process, kill=process.kill)
     reader = ReaderProcess(loop, cast("Any", child), Path("nowhere"), lambda *_: None, lambda _: None)
-    reader.job = Job({}, b"", loop.create_future(), 0.0, began=time.monotonic() - 100, used_before=0.0)
+    reader.job = Job({}, b"", loop.create_future(), Deadline(30.0), began=time.monotonic() - 100, used_before=0.0)
     try:
         yield reader
     finally:
@@ -34,6 +36,18 @@ def reader_at_work(code: str) -> Iterator[ReaderProcess]:
         connection.close()
         other.close()
         loop.close()
+
+
+def test_bringing_a_reader_up_to_date_is_no_work_on_its_request() -> None:
+    with reader_at_work("while True: pass") as reader:
+        assert reader.job is not None
+        reader.tell_prefixes({})
+        assert reader.is_behind
+        assert reader.seconds_at_work(time.monotonic()) == reader.seconds_used() == 0.0
+        reader.hear(frame({"confirmed": "open"}))
+        assert not reader.is_behind
+        assert time.monotonic() - reader.job.began < 50  # it had been 100
+        assert reader.job.used_before is None
 
 
 def priority(reader: ReaderProcess) -> int:

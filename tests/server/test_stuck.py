@@ -8,6 +8,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import quote
@@ -15,9 +18,10 @@ from urllib.parse import quote
 import pytest
 
 from tests.conftest import FAMILY
-from tests.server.running import Running, running, wait_until
+from tests.server.running import Running, readers_of, running, wait_until
 from unseen.database import Database
 from unseen.database.engine.limits import EngineLimits
+from unseen.server import exact_answers
 from unseen.server.problems import Problem
 from unseen.server.server_settings import Limits, ServerSettings
 from unseen.server.spool import CHUNK
@@ -68,9 +72,17 @@ def test_a_query_over_its_memory_is_told_so_and_the_next_one_is_answered(tmp_pat
 
 
 def test_a_query_too_deep_for_the_engine_is_told_so(server: Running) -> None:
-    deep = "ASK{FILTER(1" + " +1" * 100_000 + "=2)}"  # the guard takes these for numbers with a sign
-    error = server.send("POST", "/query", deep, {"Content-Type": "application/sparql-query"}).error
-    assert error["reason"] == "it is nested too deeply for the engine"
+    """No text is known that passes the guard and overflows the engine's stack, so the signal is sent from here."""
+    with ThreadPoolExecutor(1) as thread:
+        reply = thread.submit(server.query, ENDLESS)
+        wait_until(lambda: "unseen_exact_queries 1" in server.send("GET", "/metrics").text)
+        while not reply.done():
+            for pid in readers_of(server):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSEGV)
+            time.sleep(0.1)
+        assert reply.result().error["reason"] == "it is nested too deeply for the engine"
+    wait_until(lambda: server.query("ASK { ?s ?p ?o }").status == 200)
     assert server.query("ASK { ?s ?p ?o }").json["boolean"]
 
 
@@ -84,6 +96,17 @@ def test_a_long_row_of_signs_is_refused_before_it_reaches_the_engine(server: Run
         error = server.send("POST", address, body, {"Content-Type": f"application/sparql-{kind}"}).error
         assert error["reason"] == "it is nested deeper than 100 levels"
     assert "unseen_exact_queries_ended_nesting 0" in server.send("GET", "/metrics").text
+
+
+def test_an_update_that_takes_long_to_plan_never_reaches_the_writer(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_answers, "PLANNING", 0.3)
+    for text in ("DELETE WHERE { %s }", "INSERT DATA { :a :b :c } ; INSERT { :a :b :d } WHERE { %s }"):
+        error = server.update(text % ("?s a ?o." * 600)).error
+        assert (error["code"], "seconds to plan" in error["message"]) == ("refused", True)
+    assert "unseen_writer_starts 1" in server.send("GET", "/metrics").text
+    assert not server.query("ASK { :a :b ?o }").json["boolean"]
 
 
 def test_whatever_ends_a_query_is_told_as_its_reason(tmp_path: Path) -> None:

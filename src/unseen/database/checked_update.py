@@ -12,7 +12,7 @@ import pyoxigraph
 
 from unseen.database.guard import check_update, nested_tokens
 from unseen.database.reserved import refuse_reserved
-from unseen.database.update_text import TracedUpdate, failing_first, traced, untraced
+from unseen.database.update_text import TracedUpdate, failing_first, traced, untraced, with_patterns
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
 from unseen.logic.sparql.words import Token, tokens_of
 
@@ -23,15 +23,25 @@ _PLACE = re.compile(r"^error at (\d+):(\d+): (.*)", re.DOTALL)
 
 
 def checked_update(
-    text: str, prefixes: Mapping[str, str], *, using: Sequence[str] = (), using_named: Sequence[str] = ()
+    text: str,
+    prefixes: Mapping[str, str],
+    *,
+    using: Sequence[str] = (),
+    using_named: Sequence[str] = (),
+    is_rehearsed: bool = False,
 ) -> TracedUpdate:
-    """The update as it is to be run; an error if it may not be, or is no update."""
+    """The update as it is to be run; an error if it may not be, or is no update.
+
+    With `is_rehearsed`, it is run on an empty store first: whoever plans it for too long there never holds the writer.
+    """
     tokens = nested_tokens(text)
     check_update(text, tokens)
     refuse_reserved(text, tokens, prefixes)
     check_syntax(prefixes, text, tokens)
     clauses = [str(graph_name(iri)) for iri in using]
     clauses += [f"NAMED {graph_name(iri)}" for iri in using_named]
+    if is_rehearsed and (patterns := with_patterns(text, tokens)):
+        _parses(prefixes, patterns)
     rewritten = traced(text, clauses, tokens)
     if _parses(prefixes, failing_first(rewritten.text, list(tokens_of(rewritten.text)))):
         return rewritten

@@ -11,6 +11,7 @@ import pyoxigraph
 from unseen.database.engine.operations import statement_of
 from unseen.database.format_versions import READABLE_GRAPHS
 from unseen.errors import GraphError, shorten
+from unseen.graph.files.brackets import BRACKETED, check_brackets
 from unseen.graph.files.depth import DEEPEST, OPENING
 from unseen.graph.files.xml_limits import check_xml
 
@@ -41,6 +42,8 @@ def statements_in(data: bytes, media_type: str) -> Iterator[tuple[str, str, str]
 
 def _check(data: bytes, format_name: str) -> None:
     """Refuse what would crash or hold a parser, by the rules for files (`graph.files.checked_parse`)."""
+    if format_name in BRACKETED:
+        check_brackets(lambda: BytesIO(data))
     if format_name == "RDF_XML":
         check_xml(BytesIO(data))
     elif format_name == "JSON_LD" or data.count(OPENING) > DEEPEST:

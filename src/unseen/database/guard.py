@@ -3,7 +3,8 @@
 The store's engine would fetch SERVICE and LOAD from the network. Its parser needs no blank after a keyword
 (`SERVICESILENT<...>`, `LOAD:x`), so a text is refused when one of these words is part of any word, or of the prefix of
 any name. And where `<` may be a comparison as well as the beginning of an IRI, the two readings of the rest of the text
-differ, so there the letters alone are enough. The engine also recurses over what it parses: nesting is bounded.
+differ, so there the letters alone are enough. The engine also recurses over what it parses: nesting is bounded. And
+it plans what it has parsed: operators, triples and groups are bounded, but not the rows of DATA and VALUES.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from unseen.errors import QueryRefused
 from unseen.logic.sparql.words import Token, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 PREDICT_SERVICE = "urn:unseen:predict"
 """The IRI of the SERVICE that answers by prediction, here and nowhere else."""
 MOST_NESTED = 100
 MOST_GROUPS = 2_000
-"""Groups and brackets of a query; the time to plan one grows with the square of them."""
+"""Groups and brackets of a text; the time to plan one grows with the square of them."""
 MOST_SIGNS = 2_000
-"""Operators and ends of triples of a query; a chain of many thousands is planned until the time is over."""
+"""Operators and ends of triples of a text; a chain of many thousands is planned until the time is over."""
 LONGEST_REMEMBERED = 10_000
 """Characters of a query whose check is remembered."""
 
@@ -32,6 +33,8 @@ _REASONS = {
     "SERVICE": f"SERVICE asks other servers, which is off; only SERVICE <{PREDICT_SERVICE}> works, and in queries only",
     "LOAD": "LOAD is off: this server fetches nothing; send the statements to /store",
 }
+_TOO_MANY_SIGNS = f"it has more than {MOST_SIGNS:,} operators and triples; ask with VALUES, or in several parts"
+_TOO_MANY_GROUPS = f"it has more than {MOST_GROUPS:,} groups and brackets"
 _UNCLEAR = "it cannot be told whether this `<` begins an IRI or compares; write a blank after it if it compares"
 _PLAIN_IRI = re.compile(r"<[A-Za-z][A-Za-z0-9+.-]*:[^'()#]*>")
 
@@ -60,7 +63,7 @@ def check_query(text: str) -> frozenset[str]:
 def check_update(text: str, tokens: list[Token]) -> frozenset[str]:
     """Refuse an update that must not be run; the words it uses, in capitals, if it may."""
     _refuse_reaching_out(text, tokens, ("SERVICE", "LOAD"))
-    return _checked_words(text, tokens, None)
+    return _checked_words(text, tokens)
 
 
 def unclear_comparison(tokens: Iterable[Token]) -> Token | None:
@@ -78,8 +81,7 @@ def unclear_comparison(tokens: Iterable[Token]) -> Token | None:
 def _checked_query(text: str) -> frozenset[str]:
     tokens = nested_tokens(text)
     _refuse_reaching_out(text, tokens, ("SERVICE",))
-    _refuse_chains(text, tokens)
-    return _checked_words(text, tokens, MOST_GROUPS)
+    return _checked_words(text, tokens)
 
 
 _remembered_query = lru_cache(maxsize=1024)(_checked_query)
@@ -98,33 +100,48 @@ def _refuse_reaching_out(text: str, tokens: list[Token], words: tuple[str, ...])
         raise QueryRefused(_UNCLEAR, text=text, position=unclear.position)
 
 
-def _refuse_chains(text: str, tokens: list[Token]) -> None:
-    """Refuse a query of thousands of operators or triples. VALUES may have many numbers, whose signs do not count."""
-    signs = [token for token in tokens if token.kind == "sign" and token.text != ","]
-    signs = [token for token in signs if not _is_of_a_number(text, token)]
-    if len(signs) > MOST_SIGNS:
-        reason = f"it has more than {MOST_SIGNS:,} operators and triples; ask with VALUES, or with several queries"
-        raise QueryRefused(reason, text=text, position=signs[MOST_SIGNS].position)
-
-
-def _is_of_a_number(text: str, token: Token) -> bool:
-    before, after = text[token.position - 1 : token.position], text[token.position + 1 : token.position + 2]
-    return token.text in "+-" and after.isdigit() and (before.isspace() or before in "({")
-
-
-def _checked_words(text: str, tokens: list[Token], most_groups: int | None) -> frozenset[str]:
+def _checked_words(text: str, tokens: list[Token]) -> frozenset[str]:
+    """The words of a text in capitals; one that is too deep, or has too much to plan, is refused."""
     words: set[str] = set()
-    depth = groups = 0
+    depth = 0
     for token in tokens:
         if token.kind == "word":
             words.add(token.text.upper())
         elif token.kind == "bracket":
-            opens = token.text in "{(["
-            depth += 1 if opens else -1
-            groups += opens
+            depth += 1 if token.text in "{([" else -1
             if depth > MOST_NESTED:
                 raise _nested(text, token)
-            if most_groups is not None and groups > most_groups:
-                reason = f"it has more than {most_groups:,} groups and brackets"
-                raise QueryRefused(reason, text=text, position=token.position)
+    _refuse_much_to_plan(text, tokens)
     return frozenset(words)
+
+
+def _refuse_much_to_plan(text: str, tokens: list[Token]) -> None:
+    """Refuse a query, or one operation of an update, with thousands of operators, triples or groups."""
+    signs = groups = braces = 0
+    for token in without_rows(tokens):
+        if token.kind == "sign" and token.text == ";" and braces == 0:
+            signs = groups = 0
+        signs += token.kind == "sign" and token.text != ","
+        if token.kind == "bracket":
+            groups += token.text in "{(["
+            braces += {"{": 1, "}": -1}.get(token.text, 0)
+        if signs > MOST_SIGNS or groups > MOST_GROUPS:
+            reason = _TOO_MANY_SIGNS if signs > MOST_SIGNS else _TOO_MANY_GROUPS
+            raise QueryRefused(reason, text=text, position=token.position)
+
+
+def without_rows(tokens: Iterable[Token]) -> Iterator[Token]:
+    """The tokens outside of the braces of `INSERT DATA`, `DELETE DATA` and VALUES, where everything is a constant."""
+    last_word, depth = "", 0
+    for token in tokens:
+        is_opening = token.kind == "bracket" and token.text == "{"
+        if token.kind == "word" and not depth:
+            last_word = token.text.upper()
+        if is_opening and (depth or last_word in ("DATA", "VALUES")):
+            depth += 1
+        elif depth:
+            depth -= token.kind == "bracket" and token.text == "}"
+        else:
+            yield token
+        if is_opening:
+            last_word = ""

@@ -91,6 +91,13 @@ def failing_first(text: str, tokens: list[Token]) -> str:
     return text[:start] + (_ALWAYS_FAILS if operations else "") + text[start:]
 
 
+def with_patterns(text: str, tokens: list[Token]) -> str:
+    """The operations of an update that look for patterns, without those that are lists of statements or of graphs."""
+    operations = [_Operation(text, part) for part in _operations(tokens)]
+    chosen = [operation.slice() for operation in operations if "WHERE" in operation.blocks]
+    return text[: operations[0].tokens[0].position] + " ;\n".join(chosen) if chosen else ""
+
+
 class _Operation:
     """One operation of an update: its tokens, and the blocks among them."""
 
@@ -137,7 +144,7 @@ class _Operation:
     def with_using(self, using: Sequence[str]) -> str:
         """The text with USING clauses before its WHERE."""
         if not using or "WHERE" not in self.blocks or self.words[:2] == ["DELETE", "WHERE"]:
-            return self._slice()
+            return self.slice()
         if {"USING", "WITH"} & set(self.words):
             raise QueryRefused("the update has USING or WITH itself, and the request names graphs to use")
         where = self.tokens[self.blocks["WHERE"][0]].position
@@ -154,10 +161,10 @@ class _Operation:
             case ["INSERT", "DATA"]:
                 return self._with_copy("DATA", self._plain("DATA"))
             case ["DELETE", "DATA"]:
-                return f"INSERT DATA {{ {_copy(self._plain('DATA'))} }} ;\n{self._slice()}"
+                return f"INSERT DATA {{ {_copy(self._plain('DATA'))} }} ;\n{self.slice()}"
             case ["DELETE", "WHERE"]:
                 pattern = self._block_text("WHERE")
-                return f"INSERT {{ {_copy(self._plain('WHERE'))} }} WHERE {{ {pattern}\n}} ;\n{self._slice()}"
+                return f"INSERT {{ {_copy(self._plain('WHERE'))} }} WHERE {{ {pattern}\n}} ;\n{self.slice()}"
         return self._modified(using)
 
     def _modified(self, using: Sequence[str]) -> str:
@@ -210,7 +217,8 @@ class _Operation:
     def _end(self) -> int:
         return self.tokens[-1].position + len(self.tokens[-1].text)
 
-    def _slice(self) -> str:
+    def slice(self) -> str:
+        """The text as it is."""
         return self.text[self._start : self._end]
 
 

@@ -111,15 +111,17 @@ class Backlog(Generic[Item]):
             self.waiting = [ticket for ticket in self.waiting if ticket not in late]
         return late
 
-    def admit(self, item: Item, client: str, now: float, running: float = 0.0) -> Ticket[Item]:
-        """Take a question while the model is busy for `running` more seconds, or refuse it."""
+    def admit(
+        self, item: Item, client: str, now: float, running: float = 0.0, left: float | None = None
+    ) -> Ticket[Item]:
+        """Take a question while the model is busy for `running` more seconds, or refuse it; `left` is its time."""
         cost = self.cost_of(item)
         own = cost.seconds
         if own > self.bounds.seconds:
             raise too_costly(own, self.bounds.seconds)
         key = (client, own <= self.bounds.quick)
         tag = max(self._served, self._last_tags.get(key, 0.0)) + own
-        ticket = Ticket(item, client, now + self.bounds.seconds, cost, tag)
+        ticket = Ticket(item, client, now + (self.bounds.seconds if left is None else left), cost, tag)
         excess = self._excess(ticket, now, running)
         if excess > 0:
             raise self.refusal(client, own, now, excess)
@@ -180,7 +182,7 @@ class Backlog(Generic[Item]):
                 ahead = finish
             elif self.bounds.keeps_promises:
                 late = max(late, now + finish + own - other.deadline)
-        too_late = ahead - (self.bounds.seconds - own) / MARGIN
+        too_late = ahead - (ticket.deadline - now - own) / MARGIN
         return max(late, too_late, self._over_share(ticket, self.bounds.seconds - finish))
 
     def _over_share(self, ticket: Ticket[Item], room: float) -> float:

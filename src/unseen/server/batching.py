@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from unseen.database.engine.deadline import time_left
 from unseen.errors import Stopped
 from unseen.logic.stopping import checked_by
 from unseen.server.admission import Backlog, Bounds, Cost, Ticket
@@ -160,10 +161,10 @@ class Batcher(Generic[Item, Result]):
             self._thread.shutdown(wait=False)
 
     def _admitted(self, asked: _Asked[Item, Result], client: str) -> Ticket[_Asked[Item, Result]]:
-        now = time.monotonic()
+        now, left = time.monotonic(), time_left(self.bounds.seconds)
         try:
             with self._lock:
-                ticket = self._backlog.admit(asked, client, now, self._busy(now))
+                ticket = self._backlog.admit(asked, client, now, self._busy(now), left)
                 self._has_quick |= ticket.cost.seconds <= self.bounds.quick
         except Problem as problem:
             self.counts[problem.code] += 1

@@ -75,6 +75,11 @@ class Checkpoints:
         return self.newest.follow(self._database.recent) and not self._is_given_up
 
     @property
+    def prefixes(self) -> dict[str, str]:
+        """Prefixes that texts need not declare."""
+        return self._database.prefixes
+
+    @property
     def has_older(self) -> bool:
         """Whether there are copies besides the newest."""
         return bool(self._older)

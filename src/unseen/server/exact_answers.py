@@ -31,6 +31,8 @@ DOCUMENT_GROWTH = 32
 """How many times larger than a document its statements may be."""
 ANY_GROWTH = 4 << 20
 """Bytes of statements up to which it does not matter how long their document is."""
+PLANNING, CHARACTERS_A_SECOND = 2.0, 100_000
+"""Processor time to plan an update, and how much text even a slow machine parses."""
 LONGEST_REMEMBERED = 1000
 """Characters of an Accept header whose meaning is remembered."""
 
@@ -73,7 +75,8 @@ class ExactAnswers:
     async def checked_update(self, text: str, using: Sequence[str], using_named: Sequence[str]) -> TracedUpdate:
         """An update as the writer is to run it."""
         header = {"do": "update", "using": using, "using_named": using_named}
-        told, result = await self._readers.ask(header, text.encode(), text=text)
+        most_work = PLANNING + len(text) / CHARACTERS_A_SECOND
+        told, result = await self._readers.ask(header, text.encode(), text=text, needs_store=False, most_work=most_work)
         return TracedUpdate(result.decode(), told["names_graphs"])
 
     def _room(self, most: int, kind: str = "result", suffix: str = "") -> Header:

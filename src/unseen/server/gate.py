@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from starlette.requests import Request
 
+from unseen.database.engine.deadline import Deadline, within
 from unseen.server.keys import holder_of
 from unseen.server.outgoing import Outgoing, respond
 from unseen.server.problems import Problem, as_bytes, bad_request, described
@@ -75,7 +76,8 @@ class Gate:
             who = self._check_key(scope, headers, route)
             if route is None:
                 raise self.table.missing(scope["path"])
-            response = await route.answer(Request(scope, receive))
+            with within(Deadline(self.settings.limits.seconds)):
+                response = await route.answer(Request(scope, receive))
             await out.whole(response, scope, receive)
         except Exception as error:  # noqa: BLE001 - nothing may end without an answer
             await _fail(error, out)

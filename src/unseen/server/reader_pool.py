@@ -18,11 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unseen.database.engine.deadline import current_deadline
 from unseen.database.engine.process import Child
-from unseen.database.engine.wire_errors import unpacked
-from unseen.errors import DatabaseError, QueryRefused
 from unseen.server.checkpoints import Checkpoints
-from unseen.server.problems import Problem, busy, held, stopping, too_slow
+from unseen.server.problems import busy, held, stopping, too_slow
+from unseen.server.reader_endings import complaint, crowded, too_much_planning, why_it_ended
 from unseen.server.reader_process import Job, ReaderProcess
 from unseen.server.spool import Spool
 from unseen.server.workers import THREADS, log
@@ -114,11 +114,12 @@ class Readers:
         needs_store: bool = True,
         gone: Callable[[], Awaitable[None]] | None = None,
         text: str | None = None,
+        most_work: float | None = None,
     ) -> Reply:
         """What a reader answers; `text` is for error messages, `gone` returns when the client has left."""
         self._admit(body)
-        deadline = time.monotonic() + self.limits.seconds
-        job = Job(header, body, self._loop.create_future(), deadline, needs_store, gone)
+        deadline = current_deadline(self.limits.seconds)
+        job = Job(header, body, self._loop.create_future(), deadline, needs_store, gone, most_work)
         try:
             told, result = await self._reply(job)
             while "behind" in told:
@@ -126,7 +127,8 @@ class Readers:
                 job = replace(job, future=self._loop.create_future(), used_before=None)
                 told, result = await self._reply(job)
             if "error" in told:
-                raise self._translated(told["error"], text)
+                self.counts["memory"] += told["error"]["kind"] == "MemoryError"
+                raise complaint(told["error"], text, self.engine.megabytes)
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError):
                 self._abandon(job)
@@ -153,7 +155,7 @@ class Readers:
 
     async def _fresh_checkpoint(self, job: Job) -> None:
         try:
-            async with asyncio.timeout(job.deadline - time.monotonic()):
+            async with asyncio.timeout(job.deadline.left):
                 await self.checkpoints.fresh()
         except TimeoutError:
             raise too_slow(self.limits.seconds) from None
@@ -175,7 +177,10 @@ class Readers:
             self._waiting_bytes += len(job.body)
 
     def _begin(self, reader: ReaderProcess, job: Job) -> None:
-        self._show_newest(reader)
+        if job.needs_store:
+            self._show_newest(reader)
+        else:
+            reader.tell_prefixes(self.checkpoints.prefixes)
         reader.begin(job)
 
     def _free(self, reader: ReaderProcess) -> None:
@@ -190,7 +195,7 @@ class Readers:
 
     def _next(self) -> Job:
         """The job that has waited longest; in turns with the newest when that was long, so that not all are late."""
-        waited = time.monotonic() - (self._waiting[0].deadline - self.limits.seconds)
+        waited = time.monotonic() - self._waiting[0].asked
         self._takes_newest = waited > LONG_WAIT and not self._takes_newest
         return self._waiting.pop() if self._takes_newest else self._waiting.popleft()
 
@@ -213,7 +218,7 @@ class Readers:
         if not self._was_ready:
             self._was_ready = True
             for job in self._waiting:
-                job.deadline = time.monotonic() + self.limits.seconds
+                job.deadline.restart()
 
     def _lost(self, reader: ReaderProcess) -> None:
         """A reader has ended by itself: its job hears why as soon as the system says so."""
@@ -243,19 +248,11 @@ class Readers:
             reader.close()
             self._thread.submit(shutil.rmtree, reader.copy, ignore_errors=True)
             if job is not None:
-                job.fail(self._why(reader))
+                cause, error = why_it_ended(reader.child, self.engine.megabytes)
+                self.counts[cause] += 1
+                job.fail(error)
         if self._dying and not self._stopped:
             self._loop.call_later(0.01, self._reap)
-
-    def _why(self, reader: ReaderProcess) -> Exception:
-        cause, reason = reader.child.why_it_ended(self.engine.megabytes)
-        self.counts[cause] += 1
-        if cause == "nesting":
-            return QueryRefused(reason)
-        if cause == "memory":
-            return out_of_memory(self.engine.megabytes)
-        message = "the engine ended while it was at this; try again"
-        return Problem(503, "engine_ended", message, headers=_soon(1), reason=reason)
 
     def _end(self, reader: ReaderProcess, error: Exception, cause: str) -> None:
         """Kill a reader in the middle of its job."""
@@ -306,7 +303,7 @@ class Readers:
             elif not reader.is_ready and now - reader.started > SLOWEST_START:
                 self._lost(reader)
                 reader.close()
-        late = [job for job in self._waiting if (self._was_ready and now > job.deadline) or job.future.done()]
+        late = [job for job in self._waiting if (self._was_ready and now > job.deadline.until) or job.future.done()]
         for job in late:
             self._waiting.remove(job)
             self._waiting_bytes -= len(job.body)
@@ -316,8 +313,10 @@ class Readers:
         self._sweep()
 
     def _watch(self, reader: ReaderProcess, job: Job, now: float) -> None:
-        if now > job.deadline:
-            self._end(reader, too_slow(self.limits.seconds), "time")
+        if now > job.deadline.until:
+            self._end(reader, busy() if reader.is_behind else too_slow(self.limits.seconds), "time")
+        elif job.most_work is not None and reader.seconds_used() > job.most_work:
+            self._end(reader, too_much_planning(job.most_work), "time")
         elif reader.is_slow:
             reader.let_others_first(SLICE_WHEN_OTHERS_WAIT)
         elif now - job.began > TICK and reader.seconds_at_work(now) > self._slice:
@@ -337,11 +336,7 @@ class Readers:
 
     def _make_slow(self, reader: ReaderProcess, job: Job) -> None:
         if self.slow >= self.engine.slow:
-            reason = "other long queries are running"
-            problem = Problem(
-                503, "busy", f"{reason}; try again later, or ask for less", headers=_soon(10), reason=reason
-            )
-            self._end(reader, problem, "crowded")
+            self._end(reader, crowded(), "crowded")
             return
         reader.is_slow = True
         if job.gone is not None:
@@ -362,16 +357,6 @@ class Readers:
             used = {reader.checkpoint for reader in (*self._all, *self._dying)}
             self._sweeping = asyncio.create_task(self.checkpoints.remove_unused(used))
 
-    def _translated(self, data: dict[str, object], text: str | None) -> Exception:
-        """What a reader complains of."""
-        error = unpacked(data, text)
-        if isinstance(error, MemoryError):
-            self.counts["memory"] += 1
-            return out_of_memory(self.engine.megabytes)
-        if isinstance(error, OSError | ValueError | RuntimeError | SyntaxError):
-            return DatabaseError(f"the query failed: {error}")
-        return error
-
 
 def _written(job: Job) -> int:
     """Bytes of the file that a request is writing."""
@@ -385,14 +370,3 @@ def _delete_spool(header: Header) -> None:
     """Delete what a request that has failed may have written."""
     if "spool" in header:
         Path(header["spool"]).unlink(missing_ok=True)
-
-
-def out_of_memory(megabytes: int) -> Problem:
-    """A query, document or update that needs too much memory."""
-    reason = f"it needs more than {megabytes:,} MB of memory"
-    message = f"{reason}; ask for less, or start the server with --query-memory"
-    return Problem(400, "memory_limit", message, reason=reason)
-
-
-def _soon(seconds: int) -> dict[str, str]:
-    return {"Retry-After": str(seconds)}

@@ -6,7 +6,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unseen.database.engine.frames import FrameBuffer, frame
 from unseen.database.engine.progress import processor_seconds
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from unseen.database.engine.deadline import Deadline
     from unseen.database.engine.frames import Header
     from unseen.database.engine.process import Child
     from unseen.server.checkpoints import Checkpoint
@@ -32,10 +33,13 @@ class Job:
     header: Header
     body: bytes
     future: asyncio.Future[Reply]
-    deadline: float
+    deadline: Deadline
     needs_store: bool = True
     gone: Callable[[], Awaitable[None]] | None = None
     """Returns when the client has gone."""
+    most_work: float | None = None
+    """Processor time after which it is refused; None: only the deadline counts."""
+    asked: float = field(default_factory=time.monotonic)
     watch: asyncio.Task[None] | None = None
     began: float = 0.0
     used_before: float | None = None
@@ -82,6 +86,7 @@ class ReaderProcess:
         self._connection.setblocking(False)
         self._buffer, self._unsent = FrameBuffer(), bytearray()
         self._is_open, self._is_low = True, False
+        self._unconfirmed = 0
         self.loop.add_reader(self._connection, self._readable)
 
     @property
@@ -89,19 +94,38 @@ class ReaderProcess:
         """The number of the process."""
         return self.child.process.pid
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is still opening a checkpoint or applying changes; that is no work on its request."""
+        return self._unconfirmed > 0
+
     def show(self, checkpoint: Checkpoint) -> None:
         """Have it read from a checkpoint with all of its changes from now on."""
-        header: dict[str, Any] = {"do": "open"}
+        self.tell_prefixes(checkpoint.prefixes)
         if self.checkpoint != checkpoint.path:
-            header["path"], self.checkpoint, self.place = str(checkpoint.path), checkpoint.path, checkpoint.place
-        if self.prefixes is not checkpoint.prefixes:
-            header["prefixes"] = self.prefixes = checkpoint.prefixes
-        if len(header) > 1:
-            self._send(frame(header))
+            self.checkpoint, self.place = checkpoint.path, checkpoint.place
+            self._prepare({"do": "open", "path": str(checkpoint.path)})
         if self.place < checkpoint.reached:
             gone, there = checkpoint.lines_after(self.place)
-            self._send(frame({"do": "apply", "gone": len(gone)}, gone + there))
+            self._prepare({"do": "apply", "gone": len(gone)}, gone + there)
             self.place = checkpoint.reached
+
+    def tell_prefixes(self, prefixes: dict[str, str]) -> None:
+        """Have it know these prefixes from now on."""
+        if self.prefixes is not prefixes:
+            self.prefixes = prefixes
+            self._prepare({"do": "open", "prefixes": prefixes})
+
+    def _prepare(self, header: Header, body: bytes = b"") -> None:
+        """Send what it confirms when it is done with it."""
+        self._unconfirmed += 1
+        self._send(frame(header, body))
+
+    def _confirmed(self) -> None:
+        """The work on its request begins when it has done all that comes before."""
+        self._unconfirmed -= 1
+        if self.job is not None and not self.is_behind:
+            self.job.began, self.job.used_before = time.monotonic(), None
 
     def begin(self, job: Job) -> None:
         """Send a request."""
@@ -110,9 +134,15 @@ class ReaderProcess:
 
     def seconds_at_work(self, now: float) -> float:
         """How long it has been at its request: processor time, or a fifth of the time that has passed."""
-        return 0.0 if self.job is None else max(self._seconds_used(self.job), (now - self.job.began) / 5)
+        if self.job is None or self.is_behind:
+            return 0.0
+        return max(self.seconds_used(), (now - self.job.began) / 5)
 
-    def _seconds_used(self, job: Job) -> float:
+    def seconds_used(self) -> float:
+        """Processor time that its request has used."""
+        job = self.job
+        if job is None or self.is_behind:
+            return 0.0
         used = processor_seconds(self.pid, main_thread=True)  # others tidy up its copy
         if job.used_before is None:
             job.used_before = used
@@ -120,7 +150,7 @@ class ReaderProcess:
 
     def let_others_first(self, seconds: float) -> None:
         """Lower its priority if its request has used more processor time; if it only waits for a core, it keeps it."""
-        if self.job is not None and not self._is_low and self._seconds_used(self.job) > seconds:
+        if self.job is not None and not self._is_low and self.seconds_used() > seconds:
             self._is_low = True
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, self.pid, SLOW_NICENESS)
@@ -149,9 +179,16 @@ class ReaderProcess:
             self.loop.remove_reader(self._connection)
             self.lost(self)
             return
+        self.hear(data)
+
+    def hear(self, data: bytes) -> None:
+        """Take in what it has sent."""
         self._buffer.feed(data)
         while self._is_open and (found := self._buffer.take()) is not None:
-            self.heard(self, *found)
+            if "confirmed" in found[0]:
+                self._confirmed()
+            else:
+                self.heard(self, *found)
 
     def _send(self, data: bytes) -> None:
         if not self._unsent:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import parse_qsl
 
+from unseen.database.engine.deadline import restart_deadline
 from unseen.server.problems import Problem, bad_request, too_large
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ async def body_of(request: Request, limit: int) -> bytes:
         if size > limit:
             raise too_large(limit)
         chunks.append(chunk)
+    restart_deadline()
     return b"".join(chunks)
 
 

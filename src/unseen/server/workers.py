@@ -10,8 +10,10 @@ import json
 import logging
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING, TypeVar
 
+from unseen.database.engine.deadline import time_left
 from unseen.errors import UnseenError
 from unseen.server.problems import busy, held, stopping, too_slow
 
@@ -43,9 +45,12 @@ class WorkerThreads:
         return self.abandoned >= self.threads
 
     async def run(self, action: Callable[[], Result], seconds: float) -> Result:
-        """The result of an action, or an error if the queue is full, it did not begin in time or ran over it."""
+        """The result of an action, or an error if the queue is full, it did not begin in time or ran over it.
+
+        The time is what is left to the request that is being answered, or so many seconds if there is none.
+        """
         taken, future = self._take(action)
-        await asyncio.wait([future], timeout=seconds)
+        await asyncio.wait([future], timeout=time_left(seconds))
         if future.done():
             return future.result()
         if taken.cancel():
@@ -56,7 +61,7 @@ class WorkerThreads:
     async def run_to_the_end(self, action: Callable[[], Result], patience: float) -> Result:
         """The result of an action that is never given up once begun, or an error if it does not begin in time."""
         taken, future = self._take(action)
-        await asyncio.wait([future], timeout=patience)
+        await asyncio.wait([future], timeout=time_left(patience))
         if not future.done() and taken.cancel():
             raise busy()
         return await asyncio.shield(future)
@@ -82,7 +87,7 @@ class WorkerThreads:
         if self.inside >= self.most:
             raise busy()
         self.inside += 1
-        taken = self._pool.submit(_without_frames, action)
+        taken = self._pool.submit(copy_context().run, _without_frames, action)
         future = asyncio.wrap_future(taken)
         future.add_done_callback(self._left)
         return taken, future

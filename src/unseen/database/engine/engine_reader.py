@@ -161,7 +161,8 @@ class Reader:
 
     def update(self, header: Header, body: bytes) -> tuple[Header, bytes]:
         """An update as it is to be run by the writer."""
-        found = checked_update(body.decode(), self._prefixes, using=header["using"], using_named=header["using_named"])
+        using, using_named = header["using"], header["using_named"]
+        found = checked_update(body.decode(), self._prefixes, using=using, using_named=using_named, is_rehearsed=True)
         return {"names_graphs": found.names_graphs}, found.text.encode()
 
     def document(self, header: Header, body: bytes) -> tuple[Header, bytes]:
@@ -210,6 +211,7 @@ def read(channel: Channel, settings: dict[str, Any]) -> None:
         kind = header["do"]
         if kind in ("open", "apply"):
             getattr(reader, kind)(header, body)
+            channel.send({"confirmed": kind})
             continue
         try:
             told, result = getattr(reader, kind)(header, body)

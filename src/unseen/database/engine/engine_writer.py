@@ -6,11 +6,11 @@ checkpoints, labels, names of graphs. When the second one ends, so does the proc
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
 from unseen.database.engine.child import leave, limit_memory
-from unseen.database.engine.frames import Closed
 from unseen.database.engine.operations import Operations, carried_out
 from unseen.database.engine.wire_errors import packed
 
@@ -34,7 +34,9 @@ def write(channels: list[Channel], settings: dict[str, Any]) -> None:
 def _serve_beside(channel: Channel, operations: Operations) -> None:
     try:
         _serve(channel, operations)
-    except Closed:
+    except MemoryError:  # an update has left none, not even for a message: it is over its limit
+        os.abort()
+    finally:
         leave()
 
 

@@ -32,6 +32,8 @@ _DOING = {"update": "ran an update", "add": "wrote statements", "remove": "remov
 _DOING |= {"update_with": "replaced a graph", "load_into": "loaded a graph", "backup": "made a copy", "dump": "dumped"}
 _FROM_FILES = ("update_with", "bulk_load", "load_into")
 _OF_ALL = ("dump", "count", "size", "backup", "flush")
+BESIDE_AGAIN = 3
+"""How often what goes on beside an update is asked again: the update may end the process, and so does recovering."""
 TICK = 0.25
 """Seconds between two looks at an operation that takes its time."""
 SECONDS_TO_OPEN = 600.0
@@ -97,13 +99,21 @@ class ProcessTriples(Triples):
         raise DatabaseError("the store is open in another process", path=self.path)
 
     def _carry_out(self, header: Header, body: bytes = b"") -> tuple[Any, bytes]:
-        with self._beside if header["do"] in BESIDE else self._working:
-            try:
-                return self._answered(header, body)
-            except EngineLost:
-                if header["do"] in _ONCE:
-                    raise
-                return self._answered(header, body)
+        is_beside = header["do"] in BESIDE
+        patience = 0 if header["do"] in _ONCE else BESIDE_AGAIN if is_beside else 1
+        with self._beside if is_beside else self._working:
+            while patience > 0:
+                try:
+                    return self._answered(header, body)
+                except EngineLost as error:
+                    patience = 0 if error.cause == "time" else patience - 1
+                except MemoryError:
+                    if not is_beside:
+                        raise
+                    patience -= 1
+                    with self._working:  # the limit was that of an update: when it has ended, there is memory again
+                        pass
+            return self._answered(header, body)
 
     def _answered(self, header: Header, body: bytes) -> tuple[Any, bytes]:
         """What the process answers; one that has ended before is started again first."""

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unseen.database.engine.deadline import time_left
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unseen.database.engine.limits import EngineLimits
 
 QUICK_SECONDS, LONG_SECONDS = 60.0, 600.0
+LEAST_SECONDS = 0.1
+"""What an update gets whose request has hardly any time left."""
 SLOWEST = 100_000
 """Bytes a second, of statements or of the store, that even a slow machine gets through."""
 LEAST_WORK = 0.01
@@ -35,15 +39,19 @@ class Patience:
     """Longest time in all."""
     idle: float
     """Longest time in which the process neither computes nor reads nor writes."""
+    limit: float | None = None
+    """The limit as it is named, if a part of it has been used before."""
 
 
 def patience_for(kind: str, limits: EngineLimits, size: Callable[[], int]) -> Patience:
     """How long an operation may take; `size` is how many bytes it is about, asked for where it matters."""
+    left = max(LEAST_SECONDS, min(limits.update_seconds, time_left(limits.update_seconds)))
     if kind == "update":
-        return Patience(limits.update_seconds, limits.update_seconds)
+        return Patience(left, left, limits.update_seconds)
     idle = limits.idle_seconds_beside if kind in BESIDE else limits.idle_seconds
     if kind == "update_with":
-        return Patience(limits.update_seconds + size() / SLOWEST, idle)
+        more = size() / SLOWEST
+        return Patience(left + more, idle, limits.update_seconds + more)
     return Patience((LONG_SECONDS if kind in LONG else QUICK_SECONDS) + size() / SLOWEST, idle)
 
 
@@ -59,7 +67,7 @@ class Watch:
         """Why not to wait any longer; None: it may go on."""
         now = time.monotonic()
         if now - self._began > self._patience.seconds:
-            return f"it took longer than {self._patience.seconds:,.3g} seconds"
+            return f"it took longer than {self._patience.limit or self._patience.seconds:,.3g} seconds"
         passed = now - self._looked
         if passed > self._patience.idle:
             work, before = work_of(self._pid), self._work

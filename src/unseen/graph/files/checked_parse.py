@@ -3,6 +3,7 @@
 | format | what is refused |
 | --- | --- |
 | Turtle, TriG, N-Triples, N-Quads | triple terms nested too deep (`nesting`) |
+| Turtle, TriG | brackets nested too deep (`brackets`) |
 | JSON-LD | objects and arrays nested too deep (`nesting`) |
 | RDF/XML | elements nested too deep, entities that make much out of little, broken XML (`xml_limits`) |
 
@@ -12,17 +13,17 @@ A file is streamed; a document in memory goes through `parse_bytes`, which takes
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from unseen.graph.files.brackets import BRACKETED, check_brackets
 from unseen.graph.files.nesting import ManyOpenings, ShallowStream, check_json, try_out
 from unseen.graph.files.oxigraph import pyoxigraph_module
 from unseen.graph.files.xml_limits import check_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
-    Open = Callable[[], AbstractContextManager[BinaryIO]]
+    from unseen.graph.files.brackets import Open
 
 Taken = TypeVar("Taken")
 
@@ -44,6 +45,8 @@ def parse_stream(open_document: Open, format_name: str, take: Callable[[Any], Ta
     if format_name == "RDF_XML":
         with open_document() as stream:
             check_xml(stream)
+    elif format_name in BRACKETED:
+        check_brackets(open_document)
     try:
         with open_document() as stream:
             guarded = check_json(stream.read()) if format_name == "JSON_LD" else ShallowStream(stream)
