@@ -26,6 +26,7 @@ LEVELS = [
     {"cautions"},
     {"api"},
     {"checking", "client"},
+    {"bulk"},
     {"__init__"},
     {"agents"},
     {"server"},

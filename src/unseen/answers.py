@@ -241,6 +241,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     plain: dict[str, Any] = {
         "rank": answer.rank,
         "entity": answer.entity,
+        "key": answer.key or None,
         "known": answer.known,
         "probability": round(answer.probability, 6),
         "bindings": answer.bindings,

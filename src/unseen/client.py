@@ -212,9 +212,8 @@ def _of_our_shape() -> Iterator[None]:
 def _answer(plain: dict[str, Any]) -> Answer:
     edges = tuple((head, relation, tail) for head, relation, tail in plain.get("edges") or ())
     reasons = tuple(Reason.from_json(one) for one in plain.get("reasons") or ())
-    return Answer(
-        plain["rank"], plain["entity"], plain["known"], plain["probability"], plain["bindings"], edges, reasons
-    )
+    status = plain["known"], plain["probability"], plain["bindings"]
+    return Answer(plain["rank"], plain["entity"], *status, edges, reasons, key=plain.get("key") or "")
 
 
 def _seconds(retry_after: str | None) -> int | None:

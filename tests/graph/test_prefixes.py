@@ -38,12 +38,15 @@ def test_a_declared_prefix_comes_before_a_well_known_one() -> None:
 
 
 def test_other_namespaces_get_a_prefix_from_their_last_telling_word() -> None:
-    prefixes = Prefixes().extended_to(keys("http://example.org/geo/Paris", "http://data.other.org/id/7", "urn:isbn:12"))
-    assert prefixes.namespaces == {
-        "geo": "http://example.org/geo/",
-        "other": "http://data.other.org/id/",
-        "isbn": "urn:isbn:",
-    }
+    prefixes = Prefixes().extended_to(keys("http://example.org/geo/Paris", "http://data.other.org/id/7"))
+    assert prefixes.namespaces == {"geo": "http://example.org/geo/", "other": "http://data.other.org/id/"}
+
+
+@pytest.mark.parametrize("name", ["urn:isbn:12", "tag:a", "tag:me@example.org,2020:b", "mailto:me@example.org"])
+def test_names_without_slashes_stay_as_they_are_unless_a_prefix_is_declared(name: str) -> None:
+    assert Prefixes().extended_to(keys(name, name + "x")).shorten(name) == name
+    declared = Prefixes().extended_to(keys("urn:isbn:12"), {"isbn": "urn:isbn:"})
+    assert declared.shorten("urn:isbn:12") == "isbn:12"
 
 
 def test_equal_words_are_told_apart_by_a_number() -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gc
+import json
 import socket
 import threading
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 import unseen
 import unseen.client
+from tests.cli.command import command_in
 from tests.server.running import Running
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
 
@@ -211,3 +215,21 @@ def test_an_error_says_when_to_try_again(header: str, seconds: int | None, body:
 class _NoJson(unseen.client.Client):
     def _send(self, *_: object) -> bytes:  # type: ignore[override]
         return b"<html>"
+
+
+def test_the_command_line_asks_a_server_and_gets_keys_beside_names(
+    server: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    command = command_in(monkeypatch, capsys)
+    asked = command("ask", server.url, "?x : parent(Ada, x)", "--method", "exact", "--json")
+    assert [(one["entity"], one["key"]) for one in json.loads(asked.output)["answers"]] == [
+        ("Ben", "Ben"),
+        ("Cleo", "Cleo"),
+    ]
+    with unseen.connect(server.url) as graph:
+        assert [answer.key for answer in graph.ask("?x : parent(Ada, x)", exact=True)] == ["Ben", "Cleo"]
+    (tmp_path / "q.txt").write_text("?x : parent(Ada, x)\n?x : parent(Adda, x)\n", encoding="utf-8")
+    words = ("-g", server.url, "-o", tmp_path / "a.parquet", "--method", "exact")
+    assert command("answer", tmp_path / "q.txt", *words).code == 0
+    found = parquet.read_table(tmp_path / "a.parquet").to_pylist()
+    assert [(row["key"], bool(row["error"])) for row in found] == [("Ben", False), ("Cleo", False), (None, True)]

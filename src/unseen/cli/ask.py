@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from unseen.answers import Answers
 
 
 def ask(
@@ -12,8 +15,8 @@ def ask(
         list[str],
         typer.Argument(
             metavar="GRAPH... QUESTION",
-            help="Files that together make one graph (TSV, CSV, Parquet, RDF; .gz too) or `countries`; "
-            "then the question, a formula or SPARQL.",
+            help="Files that together make one graph (TSV, CSV, Parquet, RDF; .gz too), `countries`, or the address "
+            "of a server; then the question, a formula or SPARQL.",
             show_default=False,
         ),
     ],
@@ -51,10 +54,9 @@ def ask(
       unseen ask countries "?x : borders(France, x)" --predicted --explain
       unseen ask countries "SELECT ?x WHERE { :France :borders/:speaks ?x }" --json
       unseen ask facts.tsv more.nt.gz "?x : exists v . knows(Ada, v) & knows(v, x)"
+      unseen ask http://127.0.0.1:7878 "?x : borders(France, x)"
     """
-    from unseen import api
-    from unseen.cli.console import note, read, write_json
-    from unseen.cli.rules_command import open_rules
+    from unseen.cli.console import note, write_json
     from unseen.cli.shown_answers import show
 
     if len(arguments) < 2:
@@ -62,11 +64,9 @@ def ask(
     if method is not None and model is not None:
         raise typer.BadParameter("give one of the two: a model is a method too", param_hint="--method, --model")
     *sources, question = arguments
-    graph = read(sources, literals=literals, skip_errors=skip_errors)
-    if (model or method) == "rules":
-        open_rules(graph)
     options = {"top": top, "explain": explain, "predicted_only": predicted, "all_predictions": all_predictions}
-    answers = api.ask(graph, question, method=model or method, **options)  # type: ignore[arg-type]
+    reading = {"literals": literals, "skip_errors": skip_errors}
+    answers = _answers(sources, question, model or method, options, reading)
     hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""
     for warning in answers.warnings:
         note(f"{warning}{hint}")
@@ -74,3 +74,22 @@ def ask(
         write_json(answers.as_json())
     else:
         show(answers, explain)
+
+
+def _answers(
+    sources: list[str], question: str, method: str | None, options: dict[str, Any], reading: dict[str, bool]
+) -> Answers:
+    """The answers of a server or of a graph."""
+    from unseen.cli.servers import is_address, server_at
+
+    if is_address(sources):
+        with server_at(sources, method) as client:
+            return client.ask(question, exact=method == "exact", **options)
+    from unseen import api
+    from unseen.cli.console import read
+    from unseen.cli.rules_command import open_rules
+
+    graph = read(sources, **reading)
+    if method == "rules":
+        open_rules(graph)
+    return api.ask(graph, question, method=method, **options)

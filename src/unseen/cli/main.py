@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli import (
+    answer_command,
     ask,
     check_command,
     dataset_commands,
@@ -45,6 +46,7 @@ app = CommandLine(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ask")(ask.ask)
+app.command("answer")(answer_command.answer)
 app.command("demo")(demo.demo)
 app.command("info")(graph_commands.info)
 app.command("convert")(graph_commands.convert)

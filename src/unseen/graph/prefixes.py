@@ -1,7 +1,8 @@
 """IRIs and their short forms: `http://www.wikidata.org/entity/Q90` is shown as `wd:Q90`.
 
 A short form is made of a prefix and the rest of the IRI, so it always leads back to exactly one IRI. Prefixes come
-from the file that was read, from a table of well-known ones, or are made from the namespace itself.
+from the file that was read, from a table of well-known ones, or are made from the namespace itself. Names without `//`
+(`urn:isbn:12`, `tag:a`) are only shortened by prefixes that a file declares.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class Prefixes:
         for namespace in _frequent_namespaces(keys):
             if namespace not in namespaces.values() and len(namespaces) < MOST_PREFIXES:
                 wanted = prefix_of.get(namespace) or _invented_prefix(namespace)
-                namespaces[_unused(wanted, namespaces)] = namespace
+                namespaces |= {_unused(wanted, namespaces): namespace} if wanted else {}
         return Prefixes(namespaces)
 
     def shorten(self, key: str) -> str:
@@ -153,8 +154,13 @@ def _frequent_namespaces(keys: pa.Array) -> list[str]:
     return [namespace for namespace, _ in sorted(pairs, key=lambda pair: -pair[1])]
 
 
-def _invented_prefix(namespace: str) -> str:
-    """A prefix from the last telling word of the namespace: `http://example.org/geo/` gives `geo`."""
+def _invented_prefix(namespace: str) -> str | None:
+    """A prefix from the last telling word of the namespace: `http://example.org/geo/` gives `geo`.
+
+    Names such as `urn:isbn:12` or `tag:a` are short already, and often no IRIs but names of a table: they get none.
+    """
+    if "://" not in namespace:
+        return None
     words = re.findall(r"[A-Za-z][A-Za-z0-9_-]*", namespace)
     telling = [word for word in words if word.lower() not in _GENERIC_WORDS]
     last: str = (telling or words or ["ns"])[-1]

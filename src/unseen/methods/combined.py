@@ -24,7 +24,8 @@ from torch import Tensor
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Query
-from unseen.logic.execute import Execution, execute
+from unseen.logic.coherent import execute_coherently
+from unseen.logic.execute import Execution
 from unseen.methods.combination import Combination, LinkEvidence
 from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
 from unseen.methods.known_facts import KnownFactsProjector
@@ -122,7 +123,7 @@ class Combined:
         with torch.no_grad():
             if self.has_network(graph):
                 self.network.read_relations(graph, queries)
-            return execute(self, graph, queries, device=self.device)
+            return execute_coherently(self, graph, queries, self.device)
 
 
 def _sources(compact: CompactGraph, numbers: np.ndarray) -> Float[Tensor, "row node"]:

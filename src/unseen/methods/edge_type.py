@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from unseen.errors import UnseenError
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Query
+from unseen.logic.coherent import execute_coherently
 from unseen.logic.execute import Execution, execute
 from unseen.methods.known_facts import KnownFactsProjector, by_relation
 
@@ -58,7 +60,7 @@ class EdgeType:
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """Probabilities of all entities for each query, known facts included."""
         projector = KnownFactsProjector(EdgeFrequency(self.missing_share), ceiling=1.0)
-        return execute(projector, graph, queries)
+        return execute_coherently(projector, graph, queries)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class EdgeFrequency:
     """How likely an edge is that the graph does not have, from how often its relation leads to its tail."""
 
     missing_share: float = 0.1
+    is_monotone: ClassVar[bool] = True
 
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]

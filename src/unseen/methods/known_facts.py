@@ -35,6 +35,11 @@ class KnownFactsProjector:
     projector: Projector
     ceiling: float = CEILING
 
+    @property
+    def is_monotone(self) -> bool:
+        """Whether fewer members never lead to more."""
+        return bool(getattr(self.projector, "is_monotone", False))
+
     def project(
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:

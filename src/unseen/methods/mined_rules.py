@@ -22,7 +22,8 @@ from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
-from unseen.logic.execute import Execution, execute
+from unseen.logic.coherent import execute_coherently
+from unseen.logic.execute import Execution
 from unseen.logic.stopping import check_stop
 from unseen.methods.known_facts import KnownFactsProjector
 from unseen.rules.adjacency import adjacency_of
@@ -94,7 +95,7 @@ class MinedRules:
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """Probabilities of all entities for each query, known facts included."""
-        return execute(KnownFactsProjector(self, ceiling=1.0), graph, queries)
+        return execute_coherently(KnownFactsProjector(self, ceiling=1.0), graph, queries)
 
 
 class Member(NamedTuple):

@@ -64,7 +64,8 @@ COMPONENTS: dict[str, Schema] = {
         "One answer.",
         {
             "rank": COUNT,
-            "entity": TEXT,
+            "entity": {"type": "string", "description": "The readable name."},
+            "key": {"type": ["string", "null"], "description": "The unique name: the IRI, or the name in the file."},
             "known": {"type": "boolean", "description": "Whether the graph says so itself."},
             "probability": {"type": "number"},
             "bindings": {"type": "object", "additionalProperties": TEXT},

@@ -1,0 +1,1 @@
+"""Many questions from a file, answered into a table."""

@@ -1,0 +1,167 @@
+"""A file of questions, answered into a table: in batches, and again from where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+from unseen import api
+from unseen.answers import Answers
+from unseen.bulk.answer_table import AnswerParts
+from unseen.errors import Stopped, UnseenError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from unseen.answers import Question
+    from unseen.bulk.question_files import AskedQuestion
+    from unseen.client import Client
+    from unseen.graph import KnowledgeGraph
+    from unseen.logic.method import Method
+
+MOST_TOGETHER = 64
+"""Questions that are answered together, and kept together."""
+MOST_CELLS = 1 << 24
+"""Memberships of one batch, each question counted once."""
+
+Results = list[Answers | UnseenError]
+
+
+class Asker(Protocol):
+    """What answers the questions of a batch, each with its answers or its error."""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What graph is asked, and how: answers to another one are never mixed with these."""
+
+    @property
+    def batch(self) -> int:
+        """How many questions to ask together."""
+
+    def ask(self, questions: Sequence[AskedQuestion]) -> Results:
+        """The answers to some questions."""
+
+
+class GraphAsker:
+    """Questions to a graph in memory, a batch by one call of the method."""
+
+    def __init__(self, graph: KnowledgeGraph, method: str | None = None, **options: Any) -> None:
+        self.graph, self.name = graph, method or api.default_method()
+        self.all_predictions = bool(options.pop("all_predictions", False))
+        self.options = options
+        self.method: Method | None = None if self.name == "exact" else api.open_method(self.name)
+        if self.method is not None:
+            api.check_memory(self.method, graph)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The edges by their numbers, the method and the options."""
+        edges = hashlib.sha256()
+        for column in (self.graph.heads, self.graph.relations, self.graph.tails):
+            edges.update(column.tobytes())
+        how = {**self.options, "all_predictions": self.all_predictions}
+        return {"graph": edges.hexdigest(), "method": self.name, **{name: how[name] for name in sorted(how)}}
+
+    @property
+    def batch(self) -> int:
+        """Fewer on large graphs."""
+        return max(1, min(MOST_TOGETHER, MOST_CELLS // max(1, self.graph.num_entities)))
+
+    def ask(self, questions: Sequence[AskedQuestion]) -> Results:
+        """All that can be asked in one call; one that cannot is an error of its own."""
+        prepared = [self._prepared(question) for question in questions]
+        bound = [one for one in prepared if not isinstance(one, UnseenError)]
+        answers = iter(self._answered(bound))
+        return [one if isinstance(one, UnseenError) else next(answers) for one in prepared]
+
+    def _prepared(self, question: AskedQuestion) -> Question | UnseenError:
+        if question.problem:
+            return UnseenError(question.problem)
+        options = self.options | ({} if question.top is None else {"top": question.top})
+        try:
+            return api.prepare(self.graph, question.text, **options)
+        except UnseenError as error:
+            return error
+
+    def _answered(self, questions: Sequence[Question]) -> Results:
+        """Answers of one call; if the method refuses one question, of a call for each."""
+        if not questions:
+            return []
+        try:
+            found = api.ask_all(self.graph, questions, self.method, self.name)
+        except Stopped:
+            raise
+        except UnseenError as error:
+            if len(questions) == 1:
+                return [error]
+            return [result for question in questions for result in self._answered([question])]
+        return [self._cautioned(*pair) for pair in zip(questions, found, strict=True)]
+
+    def _cautioned(self, question: Question, answers: Answers) -> Answers:
+        if self.method is None or self.all_predictions:
+            return answers
+        from unseen.cautions import cautions_for
+
+        return cautions_for(self.graph, self.method, self.name).applied(answers, question.query, self.graph)
+
+
+class ServerAsker:
+    """Questions to a server, one after the other."""
+
+    batch = MOST_TOGETHER
+
+    def __init__(self, client: Client, **options: Any) -> None:
+        self.client, self.options = client, options
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The address; the graph behind it may change."""
+        return {"server": self.client.url, **{name: self.options[name] for name in sorted(self.options)}}
+
+    def ask(self, questions: Sequence[AskedQuestion]) -> Results:
+        """The answers of the server; what it refuses is the error of that question, unless it does not answer."""
+        return [self._asked(question) for question in questions]
+
+    def _asked(self, question: AskedQuestion) -> Answers | UnseenError:
+        from unseen.errors import ServerError
+
+        if question.problem:
+            return UnseenError(question.problem)
+        options = self.options | ({} if question.top is None else {"top": question.top})
+        try:
+            return self.client.ask(question.text, **options)
+        except ServerError as error:
+            if error.status is None or error.status in (401, 403, 429) or error.status >= 500:
+                raise
+            return error
+        except UnseenError as error:
+            return error
+
+
+def answer_file(
+    questions: Sequence[AskedQuestion],
+    asker: Asker,
+    output: Path,
+    *,
+    restart: bool = False,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> int:
+    """Answer questions into a Parquet table, and return how many were answered by an earlier, interrupted call."""
+    parts = AnswerParts(output, asker.identity | {"questions": _digest(questions)}, restart=restart)
+    starts = range(0, len(questions), asker.batch)
+    kept = 0
+    for number, start in enumerate(starts):
+        chosen = questions[start : start + asker.batch]
+        if parts.has(number):
+            kept += len(chosen)
+        else:
+            parts.write(number, chosen, asker.ask(chosen))
+        progress(start + len(chosen), len(questions))
+    parts.finish(len(starts))
+    return kept
+
+
+def _digest(questions: Sequence[AskedQuestion]) -> str:
+    """A number that tells files of questions apart."""
+    return hashlib.sha256(repr([(one.text, one.name, one.top) for one in questions]).encode()).hexdigest()

@@ -1,0 +1,97 @@
+"""`unseen answer`: many questions of a file, answered into a table."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads it
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from unseen.bulk.answering_files import Asker
+
+
+def answer(
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS.txt|jsonl|parquet",
+            help="A question a line; or JSON lines or rows with `question` and, if wanted, `id` and `top`.",
+            show_default=False,
+        ),
+    ],
+    graph: Annotated[
+        list[str],
+        typer.Option(
+            "--graph",
+            "-g",
+            metavar="GRAPH|URL",
+            help="A graph file, a database, `countries` or the address of a server; repeat it for files that together "
+            "make one graph.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="OUT.parquet", help="The table to write.", show_default=False)
+    ],
+    top: Annotated[int | None, typer.Option(min=1, help="Answers to each question; by default 10.")] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", "--model", help="As for `unseen ask`.", show_default=False)
+    ] = None,
+    predicted: Annotated[bool, typer.Option("--predicted", help="Predicted answers only.")] = False,
+    all_predictions: Annotated[
+        bool, typer.Option("--all", help="Keep predictions even if they are no better than chance.")
+    ] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Forget what an interrupted run has answered.")] = False,
+    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
+    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
+) -> None:
+    """Answer many questions at once: one row for each answer, in a Parquet table.
+
+    Columns: number, id, question, rank, entity, key (IRI or the file's own name), known, probability, warnings, error.
+    A question that cannot be answered has one row with its error; the others are answered. After Ctrl-C the same
+    command goes on where it stopped. The key of a server is taken from the environment variable UNSEEN_API_KEY.
+
+    \b
+    Examples:
+      unseen answer questions.txt -g countries -o answers.parquet
+      unseen answer questions.jsonl -g facts.tsv -g more.nt.gz -o answers.parquet --top 50
+      unseen answer questions.parquet -g http://127.0.0.1:7878 -o answers.parquet
+    """
+    from unseen.bulk.answering_files import answer_file
+    from unseen.bulk.question_files import read_questions
+    from unseen.cli.console import note, progress_bar
+
+    asked = read_questions(questions)
+    options = {"top": top, "predicted_only": predicted, "all_predictions": all_predictions}
+    with _asker(graph, method, options, literals, skip_errors) as asker, progress_bar("answering", "questions") as bar:
+        try:
+            kept = answer_file(asked, asker, output, restart=restart, progress=bar)
+        except KeyboardInterrupt:
+            note("what was answered is kept: the same command goes on from there")
+            raise
+    again = f", {kept:,} of them before" if kept else ""
+    note(f"{len(asked):,} questions answered{again}: {output}")
+
+
+def _asker(
+    graph: Sequence[str], method: str | None, options: dict[str, Any], literals: bool, skip_errors: bool
+) -> AbstractContextManager[Asker]:
+    from contextlib import contextmanager
+
+    @contextmanager
+    def opened() -> Iterator[Asker]:
+        from unseen.bulk.answering_files import GraphAsker, ServerAsker
+        from unseen.cli.console import read
+        from unseen.cli.servers import is_address, server_at
+
+        if is_address(graph):
+            with server_at(graph, method) as client:
+                yield ServerAsker(client, exact=method == "exact", **options)
+        else:
+            yield GraphAsker(read(graph, literals=literals, skip_errors=skip_errors), method, **options)
+
+    return opened()
