@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unseen.graph.prefixes import iri_of
-from unseen.graph.vocabulary import is_inverse
+from unseen.graph.vocabulary import is_inverse, undirected_relation
 from unseen.logic.algebra import Anchor, Project
 from unseen.logic.text_writer import to_formula
 from unseen.server.answer_kinds import kinds_of
@@ -25,7 +25,7 @@ MOST_RELATIONS = 60
 """Directed relations that are listed."""
 MOST_LISTED = 12
 """Facts that are listed of each."""
-MOST_DRAWN = 16
+MOST_DRAWN = 12
 """Edges that are drawn."""
 NONE = np.zeros(0, np.int32)
 
@@ -67,9 +67,10 @@ def _neighbourhood(graph: KnowledgeGraph, entity: int, edges: dict[int, Any]) ->
     """Some edges around an entity as facts, taken from all relations in turn."""
     name = graph.vocabulary.entity_name
     turns = zip_longest(*([(directed, int(other)) for other in some[:MOST_DRAWN]] for directed, some in edges.items()))
-    chosen = islice((one for turn in turns for one in turn if one is not None), MOST_DRAWN)
+    chosen = (one for turn in turns for one in turn if one is not None)
+    once = {(undirected_relation(directed), other): directed for directed, other in chosen}  # not there and back
     facts = []
-    for directed, other in chosen:
+    for (_, other), directed in islice(once.items(), MOST_DRAWN):
         relation, inverse = graph.vocabulary.relation_name(directed)
         ends = (name(other), name(entity)) if inverse else (name(entity), name(other))
         facts.append([ends[0], relation, ends[1]])

@@ -108,9 +108,11 @@ export const towards = (last) => (picture) => {
 export const around = (middle) => (picture) => {
   const others = picture.nodes().filter((node) => node.id() !== middle);
   picture.getElementById(middle).position({ x: 0, y: 0 });
+  const inside = others.length > 8 ? others.length / 2 : others.length;
+  const near = Math.max(60 + widest(picture) / 2, (inside * (widest(picture) + 14)) / (2 * Math.PI));
   others.forEach((node, number) => {
     const angle = (number / others.length) * 2 * Math.PI - Math.PI / 2;
-    const far = (others.length > 8 && number % 2 ? 1.75 : 1) * (60 + widest(picture) / 2);
+    const far = others.length > 8 && number % 2 ? 1.6 * near : near;
     node.position({ x: Math.cos(angle) * far * 1.15, y: Math.sin(angle) * far });
   });
 };

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { address, count, el, empty, fact, percent, thing, waiting } from "./elements.js";
 import { pieces } from "./syntax.js";
 
+const OPTIONAL = ["heads", "tails"];
 const SMALL = 100_000;
 const AGAIN = 1500;
 
@@ -21,7 +22,7 @@ export async function show(root, _parameters, { signal }) {
     el("h1", {}, "What is in this graph"),
     el("dl", { class: "counts" }, figure(data.graph.entities, "things"), figure(data.graph.relations, "relations"), figure(data.graph.triples, "facts")),
     el("section", { "aria-labelledby": "begin" }, el("h2", { id: "begin" }, "Questions to begin with"), questions(data.questions)),
-    el("section", { "aria-labelledby": "relations" }, el("h2", { id: "relations" }, "Relations"), relations(data.relations), predictable),
+    el("section", { "aria-labelledby": "relations" }, el("h2", { id: "relations" }, "Relations"), predictable, relations(data.relations)),
     el("section", { "aria-labelledby": "things" }, el("h2", { id: "things" }, "Best-connected things"), things(data.best_connected)),
   );
   if (data.model === "exact") return;
@@ -45,7 +46,7 @@ async function follow(note, signal) {
   }
 }
 
-const MEANING = "Predictable: facts were hidden and asked for; the share that came back among the first ten answers.";
+const MEANING = "Predictable: up to ten facts of each relation were hidden and asked for from both ends; the share that came back among the first ten answers.";
 function told({ state, answered, planned, message }) {
   if (state === "failed") return [`How well relations can be predicted is not known: ${message}.`];
   if (state === "running") return [MEANING, " ", el("progress", { value: answered, max: planned || 1, "aria-label": "Finding out" }), planned ? ` ${count(answered)} of ${count(planned)} tried` : " preparing"];
@@ -58,7 +59,7 @@ function quality(known) {
   const hint = `${known.tried} hidden, asked for from both ends: ${percent(known.found)} came back among the first ten; any order finds ${percent(known.chance)}`;
   const fill = el("span", { class: "fill" });
   fill.style.width = `${Math.max(1.5, known.found * 100)}%`;
-  return el("span", { class: known.is_better_than_chance ? "share" : "share chance", title: hint }, el("span", { class: "track", "aria-hidden": "true" }, fill), known.is_better_than_chance ? percent(known.found) : "chance");
+  return el("span", { class: known.is_better_than_chance ? "share" : "share chance", title: hint }, el("span", { class: "track", "aria-hidden": "true" }, fill), el("span", { class: "amount" }, known.is_better_than_chance ? percent(known.found) : "chance"));
 }
 
 const figure = (number, label) => el("div", {}, el("dt", {}, label), el("dd", {}, count(number)));
@@ -91,7 +92,7 @@ function relations(list) {
       el(
         "table",
         { class: "relations" },
-        el("thead", {}, el("tr", {}, head.map((title, place) => el("th", { scope: "col", class: place > 0 && place < head.length - 1 ? "number" : null }, title)))),
+        el("thead", {}, el("tr", {}, head.map((title, place) => el("th", { scope: "col", class: place > 0 && place < head.length - 1 ? (OPTIONAL.includes(title) ? "number optional" : "number") : null }, title)))),
         el("tbody", {}, rows.map(([, element]) => element)),
       ),
     ),
@@ -104,8 +105,8 @@ function row(relation) {
     {},
     el("th", { scope: "row" }, el("a", { href: address("/ask", { question: relation.question }), class: "relation" }, relation.name)),
     el("td", { class: "number" }, count(relation.triples)),
-    el("td", { class: "number" }, count(relation.heads)),
-    el("td", { class: "number" }, count(relation.tails)),
+    el("td", { class: "number optional" }, count(relation.heads)),
+    el("td", { class: "number optional" }, count(relation.tails)),
     el("td", { class: "number", "data-relation": relation.name }, quality(relation.quality)),
     el("td", { class: "example" }, relation.facts.slice(0, 2).map((one) => el("div", {}, fact(one)))),
   );

@@ -26,7 +26,7 @@ const yasgui = new Yasgui(document.getElementById("yasgui"), {
   persistenceId: null,
   populateFromUrl: false,
   yasqe: { createShareableLink: null, value: wanted.get("query") ?? "SELECT ?s ?p ?o WHERE {\n  ?s ?p ?o\n} LIMIT 10", consumeShareLink: null },
-  yasr: { prefixes: {} },
+  yasr: { prefixes: { xsd: "http://www.w3.org/2001/XMLSchema#" } },
 });
 infer.addEventListener("change", () => yasgui.getTab().setRequestConfig(request()));
 yasgui.on("query", (_, tab) => note(tab.getYasqe().getValue()));
