@@ -20,8 +20,9 @@ import numpy as np
 
 import unseen
 from unseen.answers import Answers, Question
-from unseen.api import ask_all, open_method, prepare
+from unseen.api import ask_all, open_method
 from unseen.logic.algebra import Anchor, Project
+from unseen.preparing import prepare
 from unseen.rules.adjacency import adjacency_of
 
 

@@ -15,11 +15,12 @@ from tests.graph.graphs import named_graph
 from tests.logic.brute_force import answer_set
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, triples
 from unseen.answers import Answer
-from unseen.api import METHODS, ask_all, find_source, open_method, prepare
+from unseen.api import METHODS, ask_all, find_source, open_method
 from unseen.errors import QueryRefused, QuerySyntaxError, UnknownMethod, UnknownName, UnseenError
 from unseen.logic.algebra import Anchor, And, Not, Project, Query
 from unseen.logic.text_writer import to_formula
 from unseen.logic.traverse import Traversal
+from unseen.preparing import prepare
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
@@ -112,7 +113,9 @@ def test_the_json_has_exactly_the_promised_shape(countries: KnowledgeGraph) -> N
         "triples": countries.num_triples,
     }
     assert plain["known"] == 3
-    assert [list(answer) for answer in plain["answers"]] == [["rank", "entity", "known", "probability", "bindings"]] * 4
+    assert [list(answer) for answer in plain["answers"]] == [
+        ["rank", "entity", "key", "known", "probability", "bindings"]
+    ] * 4
     assert plain["answers"][0]["bindings"] == {}
 
 

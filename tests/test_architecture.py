@@ -22,6 +22,7 @@ LEVELS = [
     {"probability"},
     {"models", "data"},
     {"evaluation", "answers"},
+    {"tuple_answers", "preparing"},
     {"training"},
     {"cautions"},
     {"api"},

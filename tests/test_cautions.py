@@ -11,13 +11,14 @@ import torch
 
 import unseen
 from tests.cli.command import command_in
-from unseen.api import ask_all, open_method, prepare
+from unseen.api import ask_all, open_method
 from unseen.cautions import Cautions
 from unseen.datasets.hidden_facts import hidden_of_relation
 from unseen.evaluation.predictability import NO_VERDICT, Verdict, largest_share
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Query
+from unseen.preparing import prepare
 
 LIKES = "?x : likes(e0, x)"
 NEXT = "?x : next_to(e0, x)"

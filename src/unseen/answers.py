@@ -22,11 +22,13 @@ from unseen.reasons.explaining import NOTHING, Explainer
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
     from unseen.logic.choose import Ids, Values
     from unseen.logic.execute import Execution
+    from unseen.logic.joins.bound_pattern import BoundPattern
     from unseen.logic.protocols import Estimator
     from unseen.reasons.drawing import Picture
     from unseen.reasons.explaining import Explanation
@@ -53,6 +55,10 @@ class Answer:
     """With `explain`: why it is an answer, link by link in the order of the question, the best reason first."""
     key: str = field(default="", compare=False, repr=False)
     """The unique key of the entity: its full IRI, or its name in the file."""
+    values: dict[str, str] = field(default_factory=dict)
+    """By answer variable the readable name, where a question has several; `entity` names all of them."""
+    keys: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """By answer variable the unique key, where a question has several."""
 
     def draw(self) -> Picture:
         """The explanation as a picture: known links solid, predicted ones dashed; it needs `ask(..., explain=True)`."""
@@ -72,6 +78,12 @@ class Answers(Sequence[Answer]):
     answers: tuple[Answer, ...]
     warnings: tuple[str, ...] = ()
     """Warnings about the predictions, such as relations that cannot be predicted."""
+    variables: tuple[str, ...] = ()
+    """The answer variables of a question that has several."""
+    complete: bool | None = None
+    """For a question with several answer variables or cycles: whether no better answer can have been missed."""
+    missed: float | None = None
+    """For such a question: no answer that is missing is more probable than this."""
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -89,10 +101,16 @@ class Answers(Sequence[Answer]):
         counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
         answers = [_answer_json(answer) for answer in self.answers]
         plain = {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
-        return plain | ({"warnings": list(self.warnings)} if self.warnings else {})
+        plain |= {"warnings": list(self.warnings)} if self.warnings else {}
+        if self.complete is not None:
+            plain |= {"complete": self.complete, "missed": round(self.missed or 0.0, 6)}
+        return plain
 
     def to_arrow(self) -> pa.Table:
-        """The answers as an Arrow table: rank, entity, key (null if not known), known, probability."""
+        """The answers as an Arrow table: rank, entity, key (null if not known), known, probability.
+
+        Several answer variables have two more columns each: `x` for the name and `x_key`.
+        """
         import pyarrow as pa
 
         columns = {
@@ -102,6 +120,9 @@ class Answers(Sequence[Answer]):
             "known": pa.array([answer.known for answer in self], pa.bool_()),
             "probability": pa.array([answer.probability for answer in self], pa.float64()),
         }
+        for name in self.variables:
+            columns[name] = pa.array([answer.values[name] for answer in self], pa.large_string())
+            columns[f"{name}_key"] = pa.array([answer.keys[name] for answer in self], pa.large_string())
         return pa.table(columns)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -137,10 +158,16 @@ class Question:
 
     text: str
     query: Query
-    """With the ids of the graph."""
+    """With the ids of the graph; for a pattern all its relations, each from anything."""
     top: int = DEFAULT_TOP
     explain: bool = False
     predicted_only: bool = False
+    candidates: Ids | None = field(default=None, compare=False)
+    """Sorted ids of the only entities that may be answers; None if all may."""
+    warnings: tuple[str, ...] = ()
+    """What is known to be wrong with the question before it is asked."""
+    pattern: BoundPattern | None = field(default=None, compare=False)
+    """What is asked, where that is no tree."""
 
 
 def answers_of(
@@ -186,13 +213,28 @@ class _Asking:
         names = dict(zip(shown, self.graph.vocabulary.entities.named(shown), strict=True))
         answered()
         return [
-            Answers(question.text, self.method_name, self.graph, len(found), self._answers(question, *one, names))
+            Answers(
+                question.text,
+                self.method_name,
+                self.graph,
+                len(found),
+                self._answers(question, *one, names),
+                question.warnings,
+            )
             for question, found, one in zip(self.questions, self.known, ranked, strict=True)
         ]
 
     def _known(self, question: Question) -> Ids:
         members = self.traversal.members(question.query)
-        return members[self.is_candidate[members]]
+        return members[self._may_be(question)[members]]
+
+    def _may_be(self, question: Question) -> NDArray[np.bool_]:
+        """For each entity, whether it may be an answer."""
+        if question.candidates is None:
+            return self.is_candidate
+        allowed = np.zeros(self.graph.num_entities, bool)
+        allowed[question.candidates] = True
+        return allowed & self.is_candidate
 
     def _ranked(self, part: slice) -> list[tuple[Ranked, Ranked]]:
         """For some questions the known answers and the predicted ones, each the most probable first.
@@ -207,8 +249,9 @@ class _Asking:
         values = self.execution.stacked([question.query for question in questions]).float().cpu().numpy()
         probable = [row[members] for row, members in zip(values, found, strict=True)]
         known = self._ranked_known(questions, found, probable)
-        others = values * self.is_candidate
-        for row, members in zip(others, found, strict=True):
+        others = values.copy()
+        for row, question, members in zip(others, questions, found, strict=True):
+            row[~self._may_be(question)] = 0
             row[members] = 0
         counts = [question.top - len(one) for question, one in zip(questions, known, strict=True)]
         return list(zip(known, largest_in_rows(others, counts), strict=True))
@@ -246,6 +289,8 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "probability": round(answer.probability, 6),
         "bindings": answer.bindings,
     }
+    if answer.values:
+        plain |= {"values": answer.values, "keys": answer.keys}
     if answer.edges:
         plain["edges"] = [list(edge) for edge in answer.edges]
     if answer.reasons:

@@ -11,16 +11,15 @@ for answer in unseen.ask(graph, "?x : borders(France, x) & !speaks(x, German)"):
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unseen.answers import DEFAULT_TOP, Answers, Question, answers_of
-from unseen.errors import GraphError, QueryRefused, UnknownMethod, UnseenError
-from unseen.logic.algebra import Anchor, Project, Query, bind, walk
-from unseen.logic.variables import with_variables
+from unseen.answers import Answers, Question, answers_of
+from unseen.errors import GraphError, UnknownMethod, UnseenError
+from unseen.preparing import prepare
+from unseen.tuple_answers import pattern_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,17 +28,13 @@ if TYPE_CHECKING:
     from unseen.evaluation.evaluator import Options
     from unseen.evaluation.results import Result
     from unseen.graph import KnowledgeGraph
-    from unseen.graph.vocabulary import Lookup
+    from unseen.logic.algebra import Query
     from unseen.logic.method import Method
 
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
 METHODS = ("edge-type", "exact", "rules")
 DEFAULT_METHOD = "edge-type"
 """The method that answers if no model is shipped."""
-
-_SPARQL = re.compile(
-    r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
-)
 
 
 def load(
@@ -103,7 +98,7 @@ def find_source(source: str | Path) -> Path:
     return path
 
 
-def ask(  # noqa: PLR0913  # the last four say how, not what
+def ask(  # noqa: PLR0913  # all but the first two say how, not what
     graph: KnowledgeGraph,
     question: str | Query,
     *,
@@ -112,6 +107,9 @@ def ask(  # noqa: PLR0913  # the last four say how, not what
     explain: bool = False,
     predicted_only: bool = False,
     all_predictions: bool = False,
+    kind: str | None = None,
+    type_relation: str | None = None,
+    new: bool = False,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): known answers first, then predicted ones.
 
@@ -121,8 +119,19 @@ def ask(  # noqa: PLR0913  # the last four say how, not what
     candidates. `explain` adds proofs and reasons.
     If a relation cannot be predicted in this graph, its predictions are left out and `warnings` says so;
     `all_predictions` includes them.
+    `kind` only lets entities be answers that have been at the end of a relation: `capital` what it leads to, `^capital`
+    where it comes from, `question` the ends of the question's own relations. `type_relation` is the relation of
+    `x a Kind` where it is not rdf:type. `new` leaves out what is already related to an entity that the question names.
     """
-    bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only)
+    wishes = {"kind": kind, "type_relation": type_relation, "new": new}
+    bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
+    return ask_prepared(graph, bound, method, all_predictions=all_predictions)
+
+
+def ask_prepared(
+    graph: KnowledgeGraph, bound: Question, method: str | Method | None = None, *, all_predictions: bool = False
+) -> Answers:
+    """The answers to a question that `prepare` has made for the same graph."""
     wanted = method or default_method()
     opened = _opened(wanted)
     if opened is not None:
@@ -143,39 +152,6 @@ def _opened(method: str | Method) -> Method | None:
     return None if method == "exact" else open_method(method)
 
 
-def prepare(
-    graph: KnowledgeGraph,
-    question: str | Query,
-    *,
-    top: int | None = None,
-    explain: bool = False,
-    predicted_only: bool = False,
-    lookup: Lookup | None = None,
-) -> Question:
-    """The question with the ids of a graph; an error if it does not parse, is not a tree, or has unknown names.
-
-    `lookup` holds names that were looked up before, see `lookup_for`.
-    """
-    if top is not None and top < 1:
-        raise UnseenError(f"the number of answers must be at least 1, not {top}")
-    parsed, limit = parse(question, graph)
-    names = lookup or graph.vocabulary
-    query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
-    _require_ids(query, graph)
-    top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
-    return Question(str(question), query, top, explain, predicted_only)
-
-
-def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
-    """The names of several queries, found in one pass over the graph's vocabulary."""
-    from unseen.graph.vocabulary import Lookup
-
-    nodes = [node for query in queries for node in walk(query)]
-    entities = (node.entity for node in nodes if isinstance(node, Anchor) and isinstance(node.entity, str))
-    relations = (node.relation for node in nodes if isinstance(node, Project) and isinstance(node.relation, str))
-    return Lookup(graph.vocabulary, entities, relations)
-
-
 def ask_all(
     graph: KnowledgeGraph,
     questions: Sequence[Question],
@@ -187,42 +163,13 @@ def ask_all(
 
     Explanations may ask the method again; `answered` is called before they are made.
     """
-    execution = None if method is None else method.estimate(graph, [question.query for question in questions])
-    return answers_of(graph, questions, execution, method_name, method, answered)
-
-
-def parse(question: str | Query, graph: KnowledgeGraph) -> tuple[Query, int | None]:
-    """The query of a question, with names, and its LIMIT, if it has one."""
-    if isinstance(question, Query):
-        return question, None
-    if is_sparql(question):
-        from unseen.logic.sparql import parse_sparql  # rdflib is optional
-
-        parsed = parse_sparql(question, prefixes_of(graph))
-        return parsed.query, parsed.limit
-    from unseen.logic.text import parse_formula
-
-    return parse_formula(question), None
-
-
-def is_sparql(text: str) -> bool:
-    """Whether a question is SPARQL rather than a formula."""
-    return _SPARQL.match(text) is not None
-
-
-def prefixes_of(graph: KnowledgeGraph) -> dict[str, str]:
-    """The prefixes of a graph, which SPARQL need not declare."""
-    return graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
-
-
-def _require_ids(query: Query, graph: KnowledgeGraph) -> None:
-    """Refuse ids that the graph does not have; names have been looked up."""
-    for node in walk(query):
-        match node:
-            case Anchor(entity=int(entity)) if not 0 <= entity < graph.num_entities:
-                raise QueryRefused(f"the graph has no entity with the id {entity}")
-            case Project(relation=int(relation)) if not 0 <= relation < graph.vocabulary.num_directed_relations:
-                raise QueryRefused(f"the graph has no relation with the directed id {relation}")
+    trees = [question for question in questions if question.pattern is None]
+    execution = None if method is None else method.estimate(graph, [question.query for question in trees])
+    found = iter(answers_of(graph, trees, execution, method_name, method, answered))
+    return [
+        next(found) if one.pattern is None else pattern_answers(graph, one, one.pattern, method, method_name)
+        for one in questions
+    ]
 
 
 def default_method() -> str:

@@ -55,7 +55,7 @@ class Cautions:
         is_silenced = len(poor) == len(needed)
         warnings = tuple(_warning(graph, directed, verdict, is_silenced) for directed, verdict in poor.items())
         shown = tuple(answer for answer in answers if answer.known or not is_silenced)
-        return replace(answers, answers=shown, warnings=warnings)
+        return replace(answers, answers=shown, warnings=(*answers.warnings, *warnings))
 
     def verdict(self, graph: KnowledgeGraph, directed: int) -> Verdict:
         """Whether the method can predict a directed relation of a graph."""

@@ -72,7 +72,7 @@ class Client:
             connection.close()
             self._local.connection = None
 
-    def ask(
+    def ask(  # noqa: PLR0913  # all but the first say how, not what
         self,
         question: str,
         *,
@@ -81,16 +81,24 @@ class Client:
         predicted_only: bool = False,
         exact: bool = False,
         all_predictions: bool = False,
+        kind: str | None = None,
+        type_relation: str | None = None,
+        new: bool = False,
     ) -> Answers:
         """The answers to a question (formula or SPARQL): known answers first, then predicted ones."""
-        body = {"question": question, "top": top, "explain": explain, "predicted_only": predicted_only}
-        more = {"exact": exact} | ({"all_predictions": True} if all_predictions else {})
-        found = self._json("POST", "/ask", {**body, **more}, text=question)
+        body = {"question": question, "top": top, "explain": explain, "predicted_only": predicted_only, "exact": exact}
+        more = {"all_predictions": all_predictions, "kind": kind, "type_relation": type_relation, "new": new}
+        said = {name: value for name, value in more.items() if value}
+        found = self._json("POST", "/ask", {**body, **said}, text=question)
         with _of_our_shape():
             counts = GraphCounts(*(found["graph"][name] for name in ("entities", "relations", "triples")))
             answers = tuple(_answer(one) for one in found["answers"])
             warnings = tuple(found.get("warnings", ()))
-            return Answers(found["query"], found["method"], counts, found["known"], answers, warnings)
+            search = found.get("complete"), found.get("missed")
+            variables = tuple(answers[0].values) if answers else ()
+            return Answers(
+                found["query"], found["method"], counts, found["known"], answers, warnings, variables, *search
+            )
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
         """Add triples by name, all or none, and return how many are new. They are durable and count at once."""
@@ -213,7 +221,8 @@ def _answer(plain: dict[str, Any]) -> Answer:
     edges = tuple((head, relation, tail) for head, relation, tail in plain.get("edges") or ())
     reasons = tuple(Reason.from_json(one) for one in plain.get("reasons") or ())
     status = plain["known"], plain["probability"], plain["bindings"]
-    return Answer(plain["rank"], plain["entity"], *status, edges, reasons, key=plain.get("key") or "")
+    several: dict[str, Any] = {"values": plain.get("values") or {}, "keys": plain.get("keys") or {}}
+    return Answer(plain["rank"], plain["entity"], *status, edges, reasons, key=plain.get("key") or "", **several)
 
 
 def _seconds(retry_after: str | None) -> int | None:

@@ -7,7 +7,7 @@ UnseenError                      any error that the user can fix: one line, exit
 │   └── TooLarge                 more ids than int32 columns can hold
 ├── QueryError                   a question that cannot be answered as written
 │   ├── QuerySyntaxError         it does not parse: position and caret
-│   ├── QueryRefused             it parses but is not a tree with one answer variable: reason and place
+│   ├── QueryRefused             it parses but cannot be answered: reason and place
 │   └── UnknownName              an entity or relation the graph does not have: closest names
 │       └── AmbiguousName        a readable name that several IRIs share
 ├── EvaluationError              a method or a result that cannot be measured or reported
@@ -193,7 +193,7 @@ class QuerySyntaxError(QueryError):
 
 
 class QueryRefused(QueryError):
-    """The question parses, but it is not a tree with one answer variable and safely bound negation."""
+    """The question parses, but it cannot be answered: what does not fit, and where."""
 
     def __init__(self, reason: str, *, text: str | None = None, position: int | None = None, place: str = "") -> None:
         self.reason, self.text, self.position, self.place = reason, text, position, place

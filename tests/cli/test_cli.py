@@ -68,7 +68,7 @@ class TestGoldenOutput:
                 ["?l : exists v . borders(France, v) & speaks(v, l)", "--top", "15", "--explain", *HEURISTIC],
             ),
             ("ask-sparql", ["SELECT ?x WHERE { :France :borders/:speaks ?x } LIMIT 4", *HEURISTIC]),
-            ("ask-nothing", ["?x : capital(France, x) & speaks(x, French)", "--method", "exact"]),
+            ("ask-nothing", ["?x : borders(France, x) & borders(x, Japan)", "--method", "exact"]),
         ],
     )
     def test_a_table_of_answers(self, command: Command, name: str, words: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Anything, Loop, Not, Or, Project, Query
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Set
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     Triple = tuple[str, str, str]
 
 
-def answer_set(triples: Collection[Triple], query: Query, universe: Set[str]) -> set[str]:
+def answer_set(  # noqa: PLR0911  # one for each kind of node
+    triples: Collection[Triple], query: Query, universe: Set[str]
+) -> set[str]:
     """The names that answer a query with names; the complement is taken in `universe`."""
     match query:
         case Anchor():
@@ -25,6 +27,10 @@ def answer_set(triples: Collection[Triple], query: Query, universe: Set[str]) ->
             return set.union(*(answer_set(triples, part, universe) for part in query.parts))
         case Not():
             return set(universe) - answer_set(triples, query.part, universe)
+        case Anything():
+            return set(universe)
+        case Loop():
+            return {head for head, relation, tail in triples if relation == query.relation and head == tail}
     raise TypeError(f"not a query: {query!r}")
 
 

@@ -45,7 +45,7 @@ from unseen.logic.sparql.words import MAX_LENGTH, MAX_NESTING, MAX_TOKENS
         ("SELECT ?x { VALUES ?x { } }", "VALUES", "VALUES without a value"),
         ("SELECT ?x ?y { ?x :p ?y }", "SELECT", "exactly one answer variable, and has ?x, ?y"),
         ("SELECT * { ?x :p ?y }", "SELECT", "exactly one answer variable, and has ?x, ?y"),
-        ("SELECT * { :A :p :B }", "SELECT", "exactly one answer variable, and has none"),
+        ("SELECT * { :A :p :B }", "SELECT", "it has no answer variable"),
         ("SELECT ?x { ?x :p ?y . ?y :q :A MINUS { ?x :r ?y } }", "MINUS", "one negation joins ?x, ?y"),
         ("SELECT ?x { ?x :p ?y . ?y :q :A FILTER NOT EXISTS { ?x :r ?y } }", "FILTER", "one negation joins ?x, ?y"),
         (
@@ -87,11 +87,8 @@ def test_what_is_refused_is_shown_in_the_text(text: str, word: str, reason: str)
         ("?x ?p :A", "a variable cannot stand for a relation", "?x ?p A"),
         ("?x :p ?y . ?y :q ?x . ?y :r :A", "lies on a cycle", "?y q ?x"),
         ("?x :p ?y . ?x :q ?y . ?y :r :A", "lies on a cycle", "?x q ?y"),
-        ("?x :p ?x", "related to itself", "?x p ?x"),
         ("?x :p :A . ?y :q :B", "?y has no connection with ?x", "?y q B"),
         ("?x :p :A . :B :q :C", "says nothing about a variable", "B q C"),
-        ("?x :p ?y", "nothing is said about ?y", "?x p ?y"),
-        ("?x :p []", "nothing is said about", "?x p []"),
         ("?x :s :C { ?x :p :A } UNION { ?y :q :B }", "every alternative must say something about ?x", "?y q B"),
     ],
 )

@@ -13,6 +13,7 @@ from unseen import api
 from unseen.errors import UnseenError
 from unseen.graph.catalogue import entities_like, relations_like
 from unseen.graph.prefixes import key_of
+from unseen.preparing import prefixes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -67,7 +68,7 @@ class GraphHere:
     @property
     def prefixes(self) -> dict[str, str]:
         """The prefixes of its names."""
-        return api.prefixes_of(self.graph)
+        return prefixes_of(self.graph)
 
     def ask(self, question: str, *, top: int | None = None, explain: bool = False, exact: bool = False) -> Answers:
         """The answers by the method that was chosen, or known ones only."""

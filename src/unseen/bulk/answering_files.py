@@ -9,6 +9,7 @@ from unseen import api
 from unseen.answers import Answers
 from unseen.bulk.answer_table import AnswerParts
 from unseen.errors import Stopped, UnseenError
+from unseen.preparing import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,7 +81,7 @@ class GraphAsker:
             return UnseenError(question.problem)
         options = self.options | ({} if question.top is None else {"top": question.top})
         try:
-            return api.prepare(self.graph, question.text, **options)
+            return prepare(self.graph, question.text, **options)
         except UnseenError as error:
             return error
 

@@ -45,6 +45,13 @@ def answer(
     all_predictions: Annotated[
         bool, typer.Option("--all", help="Keep predictions even if they are no better than chance.")
     ] = False,
+    answers_like: Annotated[
+        str | None, typer.Option(metavar="RELATION", help="As for `unseen ask`.", show_default=False)
+    ] = None,
+    type_relation: Annotated[
+        str | None, typer.Option(metavar="RELATION", help="As for `unseen ask`.", show_default=False)
+    ] = None,
+    new: Annotated[bool, typer.Option("--new", help="As for `unseen ask`.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Forget what an interrupted run has answered.")] = False,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
@@ -66,7 +73,8 @@ def answer(
     from unseen.cli.console import note, progress_bar
 
     asked = read_questions(questions)
-    options = {"top": top, "predicted_only": predicted, "all_predictions": all_predictions}
+    options: dict[str, Any] = {"top": top, "predicted_only": predicted, "all_predictions": all_predictions}
+    options |= {"kind": answers_like, "type_relation": type_relation, "new": new}
     with _asker(graph, method, options, literals, skip_errors) as asker, progress_bar("answering", "questions") as bar:
         try:
             kept = answer_file(asked, asker, output, restart=restart, progress=bar)

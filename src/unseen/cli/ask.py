@@ -42,6 +42,22 @@ def ask(
     all_predictions: Annotated[
         bool, typer.Option("--all", help="Show predictions even if they are no better than chance.")
     ] = False,
+    answers_like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELATION",
+            help="Only entities that RELATION leads to in the graph (^RELATION: comes from); `question`: the ends of "
+            "the question's own relations.",
+            show_default=False,
+        ),
+    ] = None,
+    type_relation: Annotated[
+        str | None,
+        typer.Option(metavar="RELATION", help="The relation of `x a Kind`; by default rdf:type.", show_default=False),
+    ] = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="Leave out what is already related to an entity that the question names.")
+    ] = False,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -55,6 +71,8 @@ def ask(
       unseen ask countries "SELECT ?x WHERE { :France :borders/:speaks ?x }" --json
       unseen ask facts.tsv more.nt.gz "?x : exists v . knows(Ada, v) & knows(v, x)"
       unseen ask http://127.0.0.1:7878 "?x : borders(France, x)"
+      unseen ask facts.nt "?x : x a Country & trades(x, France)" --new
+      unseen ask facts.tsv "?x : works_with(Ada, x)" --answers-like works_with
     """
     from unseen.cli.console import note, write_json
     from unseen.cli.shown_answers import show
@@ -64,11 +82,17 @@ def ask(
     if method is not None and model is not None:
         raise typer.BadParameter("give one of the two: a model is a method too", param_hint="--method, --model")
     *sources, question = arguments
-    options = {"top": top, "explain": explain, "predicted_only": predicted, "all_predictions": all_predictions}
+    options: dict[str, Any] = {
+        "top": top,
+        "explain": explain,
+        "predicted_only": predicted,
+        "all_predictions": all_predictions,
+    }
+    options |= {"kind": answers_like, "type_relation": type_relation, "new": new}
     reading = {"literals": literals, "skip_errors": skip_errors}
-    answers = _answers(sources, question, model or method, options, reading)
+    answers, told = _answers(sources, question, model or method, options, reading)
     hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""
-    for warning in answers.warnings:
+    for warning in answers.warnings[told:]:
         note(f"{warning}{hint}")
     if as_json:
         write_json(answers.as_json())
@@ -78,18 +102,22 @@ def ask(
 
 def _answers(
     sources: list[str], question: str, method: str | None, options: dict[str, Any], reading: dict[str, bool]
-) -> Answers:
-    """The answers of a server or of a graph."""
+) -> tuple[Answers, int]:
+    """The answers of a server or of a graph, and how many of their warnings were shown before anything was computed."""
     from unseen.cli.servers import is_address, server_at
 
     if is_address(sources):
         with server_at(sources, method) as client:
-            return client.ask(question, exact=method == "exact", **options)
+            return client.ask(question, exact=method == "exact", **options), 0
     from unseen import api
-    from unseen.cli.console import read
+    from unseen.cli.console import note, read
     from unseen.cli.rules_command import open_rules
+    from unseen.preparing import prepare
 
-    graph = read(sources, **reading)
+    graph, all_predictions = read(sources, **reading), options.pop("all_predictions")
+    bound = prepare(graph, question, **options)
+    for warning in bound.warnings:
+        note(warning)
     if method == "rules":
         open_rules(graph)
-    return api.ask(graph, question, method=method, **options)
+    return api.ask_prepared(graph, bound, method, all_predictions=all_predictions), len(bound.warnings)

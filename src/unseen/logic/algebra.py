@@ -1,4 +1,4 @@
-"""What a question is: an expression over five node types.
+"""What a question is: an expression over five node types, and sets that are given.
 
 A query denotes a set of entities.
 
@@ -9,6 +9,8 @@ A query denotes a set of entities.
 | `And(parts)` | members of all parts |
 | `Or(parts)` | members of at least one part |
 | `Not(part)` | all entities of the graph that are not members of `part` |
+| `Given(members)` | exactly these entities: recorded kinds, values that pass a test, everything |
+| `Anything()`, `Loop(relation)` | all entities; those related to themselves: `resolving` makes a `Given` of them |
 
 The same nodes carry names (as written by a user) or ids (bound to one graph's vocabulary): `bind` turns the first
 into the second. In names a relation is followed backwards by `inverse=True`; in ids the direction is part of the id.
@@ -17,6 +19,7 @@ Nodes are frozen and hashable, so equal sub-questions are found by a dictionary 
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +27,11 @@ from unseen.errors import QueryRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ids = NDArray[np.int32]
 
 MAX_DEPTH = 100
 """Deepest nesting accepted; every walk over a query may therefore be recursive."""
@@ -147,6 +155,56 @@ class Not(Query):
         return f"¬{_show_part(self.part)}"
 
 
+class Members:
+    """Sorted ids of entities that can be compared and hashed as a whole."""
+
+    def __init__(self, ids: Ids) -> None:
+        self.ids = ids
+        self._digest = hashlib.blake2b(ids.tobytes(), digest_size=16).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Members) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"Members({len(self.ids):,})"
+
+
+@dataclass(frozen=True)
+class Given(Query):
+    """Exactly some entities, by id: nothing is predicted about who belongs to them."""
+
+    members: Members
+    text: str = field(default="", compare=False)
+    """What the question says about a member, after its name: `a Country`."""
+
+    def __str__(self) -> str:
+        return f"{{{self.text or f'{len(self.members):,} entities'}}}"
+
+
+@dataclass(frozen=True)
+class Anything(Query):
+    """All entities: a variable of which nothing else is said."""
+
+    def __str__(self) -> str:
+        return "anything"
+
+
+@dataclass(frozen=True)
+class Loop(Query):
+    """What a relation leads from to itself, as the graph records it."""
+
+    relation: str | int
+
+    def __str__(self) -> str:
+        return f"{_show_name(self.relation)}(x, x)"
+
+
 def conjunction(parts: list[Query]) -> Query:
     """`And` of the parts, or the only part itself."""
     return parts[0] if len(parts) == 1 else And(tuple(parts))
@@ -179,9 +237,11 @@ def rebuild(query: Query, children: tuple[Query, ...]) -> Query:
 
 
 def bind(query: Query, entity_id: Callable[[str], int], relation_id: Callable[[str, bool], int]) -> Query:
-    """The query with ids in place of names; nodes that carry ids already stay as they are."""
+    """The query with ids in place of names; nodes that carry ids already stay as they are, and so does `Anything`."""
     if isinstance(query, Anchor):
         return Anchor(entity_id(query.entity)) if isinstance(query.entity, str) else query
+    if isinstance(query, Loop):
+        return Loop(relation_id(query.relation, False)) if isinstance(query.relation, str) else query
     children = tuple(bind(child, entity_id, relation_id) for child in query.children)
     if isinstance(query, Project) and isinstance(query.relation, str):
         return Project(relation_id(query.relation, query.inverse), children[0], variable=query.variable)

@@ -18,7 +18,7 @@ from torch import Tensor
 from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Given, Not, Or, Project, Query
 from unseen.logic.fuzzy import PRODUCT, Logic
 from unseen.logic.link import Link
 from unseen.logic.protocols import Projector
@@ -110,6 +110,10 @@ class Execution:
                 one_hot = torch.zeros(self.graph.num_entities, device=self.device)
                 one_hot[entity] = 1
                 return one_hot
+            case Given():
+                given = torch.zeros(self.graph.num_entities, device=self.device)
+                given[torch.from_numpy(query.members.ids.astype(np.int64)).to(given.device)] = 1
+                return given
             case And():
                 return self.logic.conjunction([self.memberships(part) for part in distinct_parts(query)])
             case Or():

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+"""The relation of `x a Kind`; a graph may have another one for it."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,28 @@ def every_variable(formula: Formula) -> set[Variable]:
     return found
 
 
+def links_of(formula: Formula, *, positive: bool = False) -> Iterator[Atom | Equal]:
+    """The links and equalities of a formula; if wanted, only those outside of negation."""
+    match formula:
+        case Atom() | Equal():
+            yield formula
+        case Negation():
+            if not positive:
+                yield from links_of(formula.part)
+        case Exists():
+            yield from links_of(formula.part, positive=positive)
+        case _:
+            for part in formula.parts:
+                yield from links_of(part, positive=positive)
+
+
+def constants_of(formula: Formula, *, positive: bool = False) -> Iterator[Constant]:
+    """The entities that a formula names, with repetitions; if wanted, only those outside of negation."""
+    for part in links_of(formula, positive=positive):
+        terms = (part.constant,) if isinstance(part, Equal) else (part.subject, part.object)
+        yield from (term for term in terms if isinstance(term, Constant))
+
+
 def conjuncts(formula: Formula) -> list[Formula]:
     """The parts that all must hold, nested conjunctions and existential quantifiers opened; order kept."""
     opened: list[Formula] = []
@@ -144,3 +172,20 @@ def binds(formula: Formula, positive: bool = True) -> bool:
         case Conjunction():
             return (any if positive else all)(binds(part, positive) for part in formula.parts)
     return (all if positive else any)(binds(part, positive) for part in formula.parts)
+
+
+def substituted(formula: Formula, terms: Mapping[Variable, Term]) -> Formula:
+    """The formula with free variables replaced."""
+    match formula:
+        case Atom():
+            return replace(formula, subject=_replaced(formula.subject, terms), object=_replaced(formula.object, terms))
+        case Equal():
+            variable = _replaced(formula.variable, terms)
+            return replace(formula, variable=variable) if isinstance(variable, Variable) else formula
+        case Negation() | Exists():
+            return replace(formula, part=substituted(formula.part, terms))
+    return replace(formula, parts=tuple(substituted(part, terms) for part in formula.parts))
+
+
+def _replaced(term: Term, terms: Mapping[Variable, Term]) -> Term:
+    return terms.get(term, term) if isinstance(term, Variable) else term

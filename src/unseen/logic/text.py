@@ -1,9 +1,9 @@
 """The readable syntax: `?u : exists v . win(NobelPrize, v) & citizen(USA, v) & graduate(v, u)`.
 
 ```
-question  ?x : formula
+question  ?x : formula        ?x, y : formula
 formula   formula | formula        formula & formula        ! formula        exists v, w . formula        ( formula )
-          relation(term, term)     term = term
+          relation(term, term)     term = term     term a Kind
 term      a declared variable, else the name of an entity
 ```
 Unicode signs ∃ ∧ ∨ ¬ are the same as `exists & | !`. A name with spaces or signs is quoted: `speaks(x, "Low Saxon")`;
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 from unseen.errors import QueryRefused, QuerySyntaxError
 from unseen.logic.algebra import MAX_DEPTH
 from unseen.logic.formula import (
+    TYPE,
     Atom,
     Conjunction,
     Constant,
@@ -30,6 +31,7 @@ from unseen.logic.formula import (
     Place,
     Variable,
 )
+from unseen.logic.pattern import Pattern, query_or_pattern
 from unseen.logic.tree import to_query
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ _IRI = re.compile(r"<([^<>\s]*)>")
 _PLAIN = r"[^\s(),&|!~=<>\"?¬∧∨∃:.'\\]"
 BARE_NAME = re.compile(rf"(?::(?={_PLAIN}))?{_PLAIN}(?:{_PLAIN}|[:.'](?={_PLAIN}|[:.]))*")
 _EXISTS = re.compile(r"∃|exists(?!\w)(?!\s*\()", re.IGNORECASE)
+_KIND = re.compile(r"a(?=\s)")
 _NOT = re.compile(r"[!~¬]")
 _AND = re.compile(r"&&?|∧")
 _OR = re.compile(r"\|\|?|∨")
@@ -61,11 +64,27 @@ def parse_formula(text: str) -> Query:
 
 
 def _parsed(text: str) -> Query:
-    formula, answer = _Parser(text).question()
-    return to_query(formula, answer, text)
+    formula, answers = _Parser(text).question()
+    if len(answers) > 1:
+        reason = f"it has several answer variables: {', '.join(f'?{answer.name}' for answer in answers)}"
+        raise QueryRefused(reason, text=text, position=0)
+    return to_query(formula, answers[0], text)
 
 
 _remembered = lru_cache(maxsize=2048)(_parsed)
+
+
+def parse_question(text: str) -> Query | Pattern:
+    """The query of a question, or its pattern if it has several answer variables, or is no tree."""
+    return _remembered_question(text) if len(text) <= LONGEST_REMEMBERED else _parsed_question(text)
+
+
+def _parsed_question(text: str) -> Query | Pattern:
+    formula, answers = _Parser(text).question()
+    return query_or_pattern(Pattern(formula, answers, text))
+
+
+_remembered_question = lru_cache(maxsize=2048)(_parsed_question)
 
 
 class _Parser:
@@ -78,15 +97,19 @@ class _Parser:
         self.scopes: dict[str, list[Variable]] = {}
         self.skip_space()
 
-    def question(self) -> tuple[Formula, Variable]:
+    def question(self) -> tuple[Formula, tuple[Variable, ...]]:
         if not self.text.startswith("?", self.position):
             self.fail("a question starts with its answer variable, like `?x : borders(France, x)`")
-        answer = self.declare()
-        self.expect(":", "`:` after the answer variable")
+        answers = [self.declare()]
+        while self.take(","):
+            answers.append(self.declare())
+            if answers[-1].name in {answer.name for answer in answers[:-1]}:
+                self.fail(f"?{answers[-1].name} is an answer variable already")
+        self.expect(":", "`:` after the answer variable" + ("s" if len(answers) > 1 else ""))
         formula = self.disjunction()
         if self.position < len(self.text):
             self.fail("expected `&`, `|` or the end of the question")
-        return formula, answer
+        return formula, tuple(answers)
 
     def disjunction(self) -> Formula:
         return self.sequence(self.conjunction, _OR, Disjunction)
@@ -154,8 +177,10 @@ class _Parser:
             target = self.term()
             self.expect(")", "`)` after the two ends of a relation")
             return Atom(name, subject, target, place)
+        if self.take(_KIND):
+            return Atom(TYPE, self.resolve(name, is_name, start), self.term(), place)
         if not self.take("="):
-            self.fail(f"expected `(` after the relation {name!r}")
+            self.fail(f"expected `(` after the relation {name!r}, or `=` or `a` after a variable")
         return self.equality(self.resolve(name, is_name, start), place)
 
     def equality(self, left: Term, place: Place) -> Formula:

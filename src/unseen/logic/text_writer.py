@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Anything, Given, Loop, Not, Or, Project, Query
 from unseen.logic.text import BARE_NAME, is_keyword
 from unseen.logic.variables import ANSWER, inner_variables, with_variables
 
@@ -39,8 +39,17 @@ def _open(query: Query, variable: str, variables: Collection[str]) -> str:
         case Project(source=Anchor() as anchor):
             return _atom(query, quoted(str(anchor.entity), variables), variable)
         case Project(variable=str(inner)):
-            source = _conjunct(query.source, inner, variables)
-            return f"exists {inner} . {source} & {_atom(query, inner, variable)}"
+            source = "" if isinstance(query.source, Anything) else f"{_conjunct(query.source, inner, variables)} & "
+            return f"exists {inner} . {source}{_atom(query, inner, variable)}"
+    return _leaf(query, variable, variables)
+
+
+def _leaf(query: Query, variable: str, variables: Collection[str]) -> str:
+    match query:
+        case Given(text=str(text)) if text:
+            return f"{variable} {text}"
+        case Loop():
+            return f"{quoted(str(query.relation))}({variable}, {variable})"
         case Anchor():
             return f"{variable} = {quoted(str(query.entity), variables)}"
     raise TypeError(f"not a named query: {query!r}")

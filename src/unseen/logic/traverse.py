@@ -14,7 +14,7 @@ import numpy as np
 
 from unseen.errors import QueryRefused
 from unseen.graph.vocabulary import inverse_relation
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Anything, Given, Loop, Not, Or, Project, Query
 from unseen.logic.link import Link, Triple
 from unseen.logic.stopping import check_stop
 
@@ -60,6 +60,8 @@ class Traversal:
         match query:
             case Anchor(entity=int(entity)):
                 return np.array([entity], np.int32)
+            case Given() | Anything() | Loop():
+                return self._given(query)
             case Project(relation=int(relation)):
                 return step(self.graph, relation, self.members(query.source))
             case And():
@@ -69,6 +71,14 @@ class Traversal:
             case Not():
                 return _difference(_everything(self.graph), self.members(query.part))
         raise QueryRefused("it has names where the graph's ids are needed: bind it first", place=str(query)[:80])
+
+    def _given(self, query: Given | Anything | Loop) -> Ids:
+        if isinstance(query, Given):
+            return query.members.ids
+        if isinstance(query, Anything):
+            return _everything(self.graph)
+        sources, targets = self.graph.edges_from(int(query.relation))
+        return np.unique(sources[sources == targets])
 
     def _intersection(self, query: And) -> Ids:
         """Positive parts are intersected first, so that a complement is never written out beside one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from unseen.errors import QueryRefused
-from unseen.logic.algebra import MAX_DEPTH, Anchor, Not, Project, Query, conjunction, disjunction
+from unseen.logic.algebra import MAX_DEPTH, Anchor, Anything, Loop, Not, Project, Query, conjunction, disjunction
 from unseen.logic.formula import (
     Atom,
     Constant,
@@ -41,6 +41,11 @@ def to_query(formula: Formula, answer: Variable, text: str | None = None) -> Que
     `text` is the question as written, to show the place of a refusal in it.
     """
     return _TreeBuilder(text).root(formula, answer)
+
+
+def tree_of(parts: Sequence[Formula], root: Variable, text: str | None = None) -> Query:
+    """The tree of the values of `root` for which all parts hold; they may only exclude."""
+    return _TreeBuilder(text).join(parts, root)
 
 
 class _TreeBuilder:
@@ -103,9 +108,7 @@ class _TreeBuilder:
             return self.about(links[0], variable)
         link, inner = self.only_link(links, variable)
         rest = [part for part in group if part is not link]
-        if not rest:
-            self.refuse(f"nothing is said about ?{inner.name}: every branch must end in a named entity", link.place)
-        self.sources[inner] = self.join(rest, inner)
+        self.sources[inner] = self.join(rest, inner) if rest else Anything()
         self.check_used_once(link, inner)
         tree = self.members(link, variable)
         del self.sources[inner]
@@ -164,7 +167,7 @@ class _TreeBuilder:
 
     def projection(self, atom: Atom, variable: Variable) -> Query:
         if atom.subject == atom.object:
-            self.refuse(f"?{variable.name} is related to itself here, which is not a tree", atom.place)
+            return Loop(atom.relation)
         inverse = atom.subject == variable
         other = atom.object if inverse else atom.subject
         name = other.name if isinstance(other, Variable) else None

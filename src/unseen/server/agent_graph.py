@@ -15,9 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unseen.agents.asked_graphs import first_fact
-from unseen.api import prefixes_of
 from unseen.errors import QueryRefused, QuerySyntaxError, UnknownName, UnseenError
 from unseen.graph.catalogue import entities_like, relations_like
+from unseen.preparing import prefixes_of
 from unseen.server.answers_at_once import answered
 from unseen.server.predicting import Asked
 from unseen.server.problems import described, too_slow

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from unseen.logic.algebra import Anchor, walk
+from unseen.logic.formula import constants_of
+from unseen.logic.pattern import Pattern
 from unseen.server.answer_kinds import kinds_of
 from unseen.server.entity_edges import related_to
 from unseen.server.predicting import MOST_ANSWERS, Asked
@@ -45,12 +47,15 @@ class AnswerChoice:
 
     def asked(self, question: str, parameters: Parameters) -> Asked:
         """The question as it has to be asked for this choice."""
-        flags = {name: parameters.flag(name) for name in FLAGS}
+        flags: dict[str, Any] = {name: parameters.flag(name) for name in FLAGS}
         flags["exact"] |= self.show == "known"
         flags["predicted_only"] |= self.show in ("predicted", "new")
-        return Asked(question, parameters.number("top", 1, MOST_ANSWERS), **flags)
+        types = parameters.single("type_relation")
+        return Asked(question, parameters.number("top", 1, MOST_ANSWERS), type_relation=types, **flags)
 
-    def applied(self, graph: KnowledgeGraph, query: Query, answers: Answers) -> tuple[Answers, list[dict[str, Any]]]:
+    def applied(
+        self, graph: KnowledgeGraph, query: Query | Pattern, answers: Answers
+    ) -> tuple[Answers, list[dict[str, Any]]]:
         """The answers that are wanted, and of each its kinds and whether it is related to what the question names."""
         ids = graph.vocabulary.entities.find_keys([answer.key for answer in answers]).tolist()
         related = related_to(graph, _named(query, graph))
@@ -71,7 +76,10 @@ class AnswerChoice:
         return (0.0, answer.entity) if self.order == "name" else (answer.probability, answer.entity)
 
 
-def _named(query: Query, graph: KnowledgeGraph) -> list[int]:
+def _named(query: Query | Pattern, graph: KnowledgeGraph) -> list[int]:
     """The entities that a question names."""
-    names = {node.entity for node in walk(query) if isinstance(node, Anchor) and isinstance(node.entity, str)}
+    if isinstance(query, Pattern):
+        names = {constant.name for constant in constants_of(query.formula)}
+    else:
+        names = {node.entity for node in walk(query) if isinstance(node, Anchor) and isinstance(node.entity, str)}
     return [int(one) for one in graph.vocabulary.entities.find_all(sorted(names)) if one >= 0]

@@ -10,10 +10,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from unseen.api import ask_all, prepare
+from unseen.api import ask_all
 from unseen.errors import Stopped
+from unseen.logic.algebra import Query
 from unseen.logic.stopping import stop_when
-from unseen.server.predicting import MOST_ANSWERS
+from unseen.preparing import prepare
+from unseen.server.predicting import MOST_ANSWERS, RESTRICTIONS
 from unseen.server.problems import too_slow
 
 if TYPE_CHECKING:
@@ -32,7 +34,13 @@ SECONDS = 5.0
 def is_small(planned: Planned) -> bool:
     """Whether only known answers are wanted, and these are quickly found."""
     asked = planned.asked
-    return asked.exact and not asked.explain and not asked.predicted_only and planned.steps <= MOST_STEPS
+    return (
+        isinstance(planned.query, Query)
+        and asked.exact
+        and not asked.explain
+        and not asked.predicted_only
+        and planned.steps <= MOST_STEPS
+    )
 
 
 async def answered(service: Service, planned: Planned, caller: Caller) -> Answers:
@@ -45,7 +53,8 @@ async def answered(service: Service, planned: Planned, caller: Caller) -> Answer
 def known_answers(graph: KnowledgeGraph, planned: Planned) -> Answers:
     """What the graph itself answers to a small question."""
     wanted = [count for count in (planned.limit, planned.asked.top) if count is not None]
-    question = prepare(graph, planned.query, top=min([*wanted, MOST_ANSWERS]) if wanted else None)
+    wishes = {name: getattr(planned.asked, name) for name in RESTRICTIONS}
+    question = prepare(graph, planned.query, top=min([*wanted, MOST_ANSWERS]) if wanted else None, **wishes)
     deadline = time.monotonic() + SECONDS
     try:
         with stop_when(lambda: time.monotonic() > deadline):

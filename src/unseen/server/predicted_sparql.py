@@ -3,7 +3,7 @@
     SELECT ?x ?score ?known WHERE { ... }                                       with /query?infer=true
     SELECT ?x ?score WHERE { SERVICE <urn:unseen:predict> { SELECT ?x { ... } LIMIT 5 } ?x :part_of :Europe }
 
-Beside the answer variable there are `?score` (a probability) and `?known` (whether the graph says so itself). A SERVICE
+Beside answer variables there are `?score` (a probability) and `?known` (whether the graph says so itself). A SERVICE
 clause is answered first and stands in the query as VALUES; answers that are blank nodes cannot stand there.
 """
 
@@ -92,21 +92,26 @@ def with_values(text: str, clauses: Sequence[Clause], values: Sequence[str]) -> 
     return _with_pieces(text, [(clause.start, clause.end, table) for clause, table in placed])
 
 
-def values_of(answers: Answers, variable: str) -> str:
-    """Answers as VALUES of the answer variable, `?score` and `?known`."""
-    pairs = [(term_of(answer.key), answer) for answer in answers]
+def values_of(answers: Answers, variables: Sequence[str]) -> str:
+    """Answers as VALUES of the answer variables, `?score` and `?known`."""
+    pairs = [([term_of(key) for key in _keys(answer, variables)], answer) for answer in answers]
     rows = [
-        f"({term} {answer.probability:.6e} {str(answer.known).lower()})"
-        for term, answer in pairs
-        if not term.startswith("_:")
+        f"({' '.join(terms)} {answer.probability:.6e} {str(answer.known).lower()})"
+        for terms, answer in pairs
+        if not any(term.startswith("_:") for term in terms)
     ]
-    return f"VALUES (?{variable} ?score ?known) {{ {' '.join(rows)} }}"
+    return f"VALUES ({' '.join(f'?{name}' for name in (*variables, *EXTRA))}) {{ {' '.join(rows)} }}"
 
 
-def results_of(answers: Answers, variable: str, media_type: str) -> bytes:
+def _keys(answer: Answer, variables: Sequence[str]) -> list[str]:
+    """The key of each answer variable."""
+    return [answer.keys[name] for name in variables] if answer.keys else [answer.key]
+
+
+def results_of(answers: Answers, variables: Sequence[str], media_type: str) -> bytes:
     """Answers as SPARQL results of a media type."""
-    bindings = [_binding(answer, variable) for answer in answers]
-    body = json.dumps({"head": {"vars": [variable, *EXTRA]}, "results": {"bindings": bindings}}).encode()
+    bindings = [_binding(answer, variables) for answer in answers]
+    body = json.dumps({"head": {"vars": [*variables, *EXTRA]}, "results": {"bindings": bindings}}).encode()
     if SOLUTIONS[media_type] == "JSON":
         return body
     rdf = pyoxigraph_module()
@@ -120,10 +125,10 @@ def term_of(key: str) -> str:
     return statement_of_keys(("s", "p", key))[2]
 
 
-def _binding(answer: Answer, variable: str) -> dict[str, Any]:
+def _binding(answer: Answer, variables: Sequence[str]) -> dict[str, Any]:
     xsd = "http://www.w3.org/2001/XMLSchema#"
     return {
-        variable: _json_term(term_of(answer.key)),
+        **{name: _json_term(term_of(key)) for name, key in zip(variables, _keys(answer, variables), strict=True)},
         "score": {"type": "literal", "value": f"{answer.probability:.6g}", "datatype": f"{xsd}double"},
         "known": {"type": "literal", "value": str(answer.known).lower(), "datatype": f"{xsd}boolean"},
     }

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from unseen.answers import Answers, Question
-from unseen.api import ask_all, check_memory, is_sparql, lookup_for, open_method, prefixes_of, prepare
+from unseen.api import ask_all, check_memory, open_method
 from unseen.cautions import Cautions
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
-from unseen.logic.algebra import Anchor, Project
-from unseen.logic.text import LONGEST_REMEMBERED, parse_formula
+from unseen.logic.algebra import Anchor, Project, Query
+from unseen.logic.pattern import Pattern
+from unseen.logic.text import LONGEST_REMEMBERED, parse_question
+from unseen.preparing import is_sparql, lookup_for, prefixes_of, prepare
 from unseen.server.admission import Bounds, Cost
 from unseen.server.pace import Pace, units_of
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from unseen.database import Database
     from unseen.graph import KnowledgeGraph
     from unseen.graph.vocabulary import Lookup
-    from unseen.logic.algebra import Query
     from unseen.logic.method import Method
 
 Result = TypeVar("Result")
@@ -42,6 +43,10 @@ PREPARING = 1
 """Relation steps that a graph costs which the method has not met: a network sorts its edges anew."""
 EXPLAINING = 1
 """Relation steps as which the reasons for the answers to one question count, at a pace of their own."""
+RESTRICTIONS = ("kind", "type_relation", "new")
+"""What says who may be an answer."""
+TRIED_TOGETHER = 8
+"""Relation steps as which a part counts of a question that is no tree: several of its values are tried."""
 EXACT_GUESS = 1e-8
 """Seconds for a unit of an exact answer before anything is measured."""
 
@@ -59,6 +64,10 @@ class Asked:
     """Also by relations that cannot be predicted."""
     sparql: bool = False
     """Whether it can only be SPARQL."""
+    kind: str | None = None
+    type_relation: str | None = None
+    new: bool = False
+    """Who may be an answer: as for `api.ask`."""
 
     @cached_property
     def is_sparql(self) -> bool:
@@ -76,12 +85,19 @@ class Planned:
     """A question that is parsed, and the number of relation steps that it takes."""
 
     asked: Asked
-    query: Query
-    """With names."""
+    query: Query | Pattern
+    """With names; a pattern if it is no tree."""
     limit: int | None
     steps: int
-    variable: str = ""
-    """What SPARQL calls the answer."""
+    variables: tuple[str, ...] = ()
+    """What SPARQL calls the answers."""
+
+    @property
+    def tree(self) -> Query:
+        """The query of a question that is a tree; others are refused."""
+        if isinstance(self.query, Pattern):
+            raise QueryRefused("several answer variables and cycles have answers, but no drawing yet")
+        return self.query
 
 
 @dataclass(frozen=True)
@@ -111,16 +127,18 @@ class Predictor:
 
     def plan(self, asked: Asked) -> Planned:
         """A question, parsed; one that is too large is an error."""
+        limit: int | None = None
+        variables: tuple[str, ...] = ()
         if asked.is_short:
-            query, steps, limit, variable = *_short(asked.text), None, ""
+            query, steps = _short(asked.text)
         else:
-            query, limit, variable = _parsed(asked, self.database.graph)
+            query, limit, variables = _parsed(asked, self.database.graph)
             steps = steps_of(query)
         most = Bounds.batch_cells // max(1, self._graph.num_entities)
         if steps > most:
             entities = self._graph.num_entities
             raise QueryRefused(f"it takes {steps:,} relation steps; on {entities:,} entities one may take {most:,}")
-        return Planned(asked, query, limit, steps, variable)
+        return Planned(asked, query, limit, steps, variables)
 
     def cost_of(self, planned: Planned) -> Cost:
         """What a question will take, by what others have taken."""
@@ -223,25 +241,27 @@ class Predictor:
                 note(units, taken)
 
 
-def _parsed(asked: Asked, graph: KnowledgeGraph) -> tuple[Query, int | None, str]:
+def _parsed(asked: Asked, graph: KnowledgeGraph) -> tuple[Query | Pattern, int | None, tuple[str, ...]]:
     """A question as a query, the number of answers that it asks for, and what it calls them."""
     if not asked.is_sparql:
-        return parse_formula(asked.text), None, ""
-    from unseen.logic.sparql import parse_sparql  # rdflib is optional
+        return parse_question(asked.text), None, ()
+    from unseen.logic.sparql import parse_select  # rdflib is optional
 
-    selection = parse_sparql(asked.text, prefixes_of(graph))
-    return selection.query, selection.limit, selection.variable
+    selection = parse_select(asked.text, prefixes_of(graph))
+    return selection.query, selection.limit, selection.variables
 
 
 @lru_cache(maxsize=2048)
-def _short(text: str) -> tuple[Query, int]:
+def _short(text: str) -> tuple[Query | Pattern, int]:
     """A short formula and its relation steps; found again as long as not too many others come between."""
-    query = parse_formula(text)
+    query = parse_question(text)
     return query, steps_of(query)
 
 
-def steps_of(query: Query) -> int:
+def steps_of(query: Query | Pattern) -> int:
     """Relation steps of a query; a sub-query that stands in several places is taken once. Giant ones are an error."""
+    if isinstance(query, Pattern):
+        return TRIED_TOGETHER * len(query.parts)
     if query.size > MOST_PARTS:
         raise QueryRefused(f"it has more than {MOST_PARTS:,} parts, counted along every way through it")
     seen: set[int] = set()
@@ -267,7 +287,7 @@ def _single_steps(graph: KnowledgeGraph) -> Iterator[Question]:
 
 def _prepared(graph: KnowledgeGraph, planned: Sequence[Planned]) -> list[_Bound | UnseenError]:
     """Each question with ids, or what is wrong with it; all names are looked up together."""
-    lookup = lookup_for(graph, [one.query for one in planned])
+    lookup = lookup_for(graph, [one.query for one in planned if isinstance(one.query, Query)])
     return [_attempt(partial(_bound, graph, one, lookup)) for one in planned]
 
 
@@ -275,9 +295,8 @@ def _bound(graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound:
     asked = planned.asked
     wanted = [count for count in (planned.limit, asked.top) if count is not None]
     top = min([*wanted, MOST_ANSWERS]) if wanted else None
-    question = prepare(
-        graph, planned.query, top=top, explain=asked.explain, predicted_only=asked.predicted_only, lookup=lookup
-    )
+    wishes = {name: getattr(asked, name) for name in ("explain", "predicted_only", *RESTRICTIONS)}
+    question = prepare(graph, planned.query, top=top, lookup=lookup, **wishes)
     return _Bound(replace(question, text=asked.text), planned.steps)
 
 

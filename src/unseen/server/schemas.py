@@ -8,6 +8,8 @@ Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer"}
+_TEXTS: Schema = {"type": "object", "additionalProperties": TEXT}
+_OPTIONAL_NAME: Schema = {"type": ["string", "null"], "minLength": 1, "maxLength": 65_536}
 NAME: Schema = {"type": "string", "minLength": 1, "maxLength": 65_536}
 TRIPLE: Schema = {"type": "array", "items": NAME, "minItems": 3, "maxItems": 3}
 
@@ -49,8 +51,15 @@ ASK_REQUEST = _object(
         "predicted_only": _flag("Whether to leave out what the graph says itself."),
         "exact": _flag("Whether to leave out predictions."),
         "all_predictions": _flag("Whether to give predictions also where they are no better than chance."),
+        "kind": {
+            **_OPTIONAL_NAME,
+            "description": "Only entities that this relation leads to (`^` before it: comes from); `question` means "
+            "the relations of the question itself.",
+        },
+        "type_relation": {**_OPTIONAL_NAME, "description": "The relation of `x a Kind`; rdf:type if not given."},
+        "new": _flag("Whether to leave out what is already related to an entity that the question names."),
     },
-    optional=("top", "explain", "predicted_only", "exact", "all_predictions"),
+    optional=("top", "explain", "predicted_only", "exact", "all_predictions", "kind", "type_relation", "new"),
     additionalProperties=False,
 )
 TRIPLES_REQUEST = _object(
@@ -69,10 +78,12 @@ COMPONENTS: dict[str, Schema] = {
             "known": {"type": "boolean", "description": "Whether the graph says so itself."},
             "probability": {"type": "number"},
             "bindings": {"type": "object", "additionalProperties": TEXT},
+            "values": {**_TEXTS, "description": "By answer variable the name, where a question has several."},
+            "keys": {**_TEXTS, "description": "By answer variable the key, where a question has several."},
             "edges": {"type": ["array", "null"], "items": TRIPLE},
             "reasons": _list_of("Reason"),
         },
-        optional=("edges", "reasons"),
+        optional=("values", "keys", "edges", "reasons"),
     ),
     "Reason": _object(
         "Why a link of an answer is believed.",
@@ -106,10 +117,15 @@ COMPONENTS: dict[str, Schema] = {
             "warnings": {
                 "type": ["array", "null"],
                 "items": TEXT,
-                "description": "Relations that cannot be predicted in this graph; absent if there are none.",
+                "description": "What cannot be predicted, or why there can hardly be an answer; absent if none.",
             },
+            "complete": {
+                "type": "boolean",
+                "description": "For several answer variables or cycles: whether no better answer can be missing.",
+            },
+            "missed": {"type": "number", "description": "No missing answer is more probable than this."},
         },
-        optional=("warnings",),
+        optional=("warnings", "complete", "missed"),
     ),
     "Added": _object("What adding did.", {"added": COUNT, "unchanged": COUNT}),
     "Removed": _object("What removing did.", {"removed": COUNT, "unchanged": COUNT}),

@@ -96,8 +96,8 @@ async def _predicted(service: Service, request: Request, text: str, count: int |
     """Answer a query by prediction."""
     media_type = acceptable(request.headers.get("accept", ""), list(SOLUTIONS))
     question = await apart(service.read, len(text), partial(without_extra_variables, text))
-    variable, answers = await _asked(service, request, question, count)
-    body = await service.help(partial(results_of, answers, variable, media_type))
+    variables, answers = await _asked(service, request, question, count)
+    body = await service.help(partial(results_of, answers, variables, media_type))
     return Response(body, media_type=media_type)
 
 
@@ -107,17 +107,20 @@ async def _with_predictions(service: Service, request: Request, text: str, count
     tables = []
     for clause in clauses:
         question = await apart(service.read, len(clause.question), partial(without_extra_variables, clause.question))
-        variable, answers = await _asked(service, request, question, count)
-        tables.append(await service.help(partial(values_of, answers, variable)))
+        variables, answers = await _asked(service, request, question, count)
+        tables.append(await service.help(partial(values_of, answers, variables)))
     return with_values(text, clauses, tables)
 
 
-async def _asked(service: Service, request: Request, question: str, count: int | None) -> tuple[str, Answers]:
+async def _asked(
+    service: Service, request: Request, question: str, count: int | None
+) -> tuple[tuple[str, ...], Answers]:
     """The answers to a SPARQL question, and what it calls them."""
     caller = service.caller_of(request)
     planned = await service.plan(Asked(question, count, all_predictions=True, sparql=True), caller)
-    check_variable(planned.variable)
-    return planned.variable, await service.answer(planned, caller)
+    for variable in planned.variables:
+        check_variable(variable)
+    return planned.variables, await service.answer(planned, caller)
 
 
 def acceptable(accept: str, offered: list[str]) -> str:

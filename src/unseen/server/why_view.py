@@ -26,7 +26,7 @@ STEP_MEMBERS = 4
 async def why_view(service: Service, question: str, wanted: str | None, caller: Caller) -> Json:
     """The view of one answer, the first one if none is named."""
     planned = await service.plan(Asked(question, LISTED), caller)
-    drawing = await service.help(lambda: Drawing.of(service.database.graph, planned.query))
+    drawing = await service.help(lambda: Drawing.of(service.database.graph, planned.tree))
     body, *sets = await asyncio.gather(
         _listed(service, planned, wanted, caller),
         *(_members(service, step.question, caller) for step in drawing.steps),

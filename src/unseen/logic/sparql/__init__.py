@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unseen.logic.sparql.parse import SparqlSelection, parse_sparql
+    from unseen.logic.sparql.parse import SparqlPattern, SparqlSelection, parse_select, parse_sparql
     from unseen.logic.sparql.writer import to_sparql
 
-__all__ = ["SparqlSelection", "parse_sparql", "to_sparql"]
+__all__ = ["SparqlPattern", "SparqlSelection", "parse_select", "parse_sparql", "to_sparql"]
 
-_HOMES = dict.fromkeys(("SparqlSelection", "parse_sparql"), "unseen.logic.sparql.parse")
+_HOMES = dict.fromkeys(__all__[:4], "unseen.logic.sparql.parse")
 _HOMES["to_sparql"] = "unseen.logic.sparql.writer"
 
 

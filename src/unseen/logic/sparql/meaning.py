@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NoReturn
 from unseen.errors import QueryRefused
 from unseen.logic.algebra import Project, Query, rebuild
 from unseen.logic.formula import (
-    Atom,
     Conjunction,
     Disjunction,
     Equal,
@@ -28,7 +27,9 @@ from unseen.logic.formula import (
     Variable,
     conjuncts,
     free_variables,
+    substituted,
 )
+from unseen.logic.pattern import Pattern, checked_pattern
 from unseen.logic.sparql.patterns import (
     AllOf,
     AnyOf,
@@ -48,7 +49,7 @@ from unseen.logic.sparql.patterns import (
 from unseen.logic.tree import to_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
     from unseen.logic.formula import Term
     from unseen.logic.sparql.patterns import Test, Variables
@@ -63,6 +64,26 @@ def query_of(group: Group, answer: Variable, text: str) -> Query:
     except QueryRefused:
         with suppress(QueryRefused):
             return _tree(_with_constants(formula, answer), answer, text)
+        raise
+
+
+def pattern_of(group: Group, answers: Sequence[Variable], text: str) -> Query | Pattern:
+    """The query of a group with one answer variable that is a tree; else its pattern."""
+    refusal: QueryRefused | None = None
+    if len(answers) == 1:
+        try:
+            return query_of(group, answers[0], text)
+        except QueryRefused as error:
+            refusal = error
+    bound = bound_by(group)
+    for answer in answers:
+        _check_bound(answer, bound)
+    formula = _quantified(_Meaning(text).group(group, frozenset()), frozenset(answers))
+    try:
+        return checked_pattern(Pattern(formula, tuple(answers), text))
+    except QueryRefused:
+        if refusal is not None:
+            raise refusal from None
         raise
 
 
@@ -147,7 +168,7 @@ class _Meaning:
         """The formula with every variable that is not shared made local."""
         hidden = _ordered(free_variables(formula) - shared)
         own = {variable: Variable(variable.name, next(self.scopes)) for variable in hidden}
-        return Exists(tuple(own.values()), _substituted(formula, own), place) if own else formula
+        return Exists(tuple(own.values()), substituted(formula, own), place) if own else formula
 
 
 def _tree(formula: Formula, answer: Variable, text: str) -> Query:
@@ -198,24 +219,7 @@ def _with_constants(formula: Formula, answer: Variable) -> Formula:
     """The formula with names in place of the variables that stand for just one, which may make it a tree."""
     constants = _constants(formula, answer)
     kept = [p for p in conjuncts(formula) if not (isinstance(p, Equal) and p.variable in constants)]
-    return all_of([_substituted(part, constants) for part in kept], formula.place)
-
-
-def _substituted(formula: Formula, terms: Mapping[Variable, Term]) -> Formula:
-    """The formula with free variables replaced."""
-    match formula:
-        case Atom():
-            return replace(formula, subject=_replaced(formula.subject, terms), object=_replaced(formula.object, terms))
-        case Equal():
-            variable = _replaced(formula.variable, terms)
-            return replace(formula, variable=variable) if isinstance(variable, Variable) else formula
-        case Negation() | Exists():
-            return replace(formula, part=_substituted(formula.part, terms))
-    return replace(formula, parts=tuple(_substituted(part, terms) for part in formula.parts))
-
-
-def _replaced(term: Term, terms: Mapping[Variable, Term]) -> Term:
-    return terms.get(term, term) if isinstance(term, Variable) else term
+    return all_of([substituted(part, constants) for part in kept], formula.place)
 
 
 def _walk(formula: Formula) -> Iterator[Formula]:

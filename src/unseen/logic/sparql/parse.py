@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
 from unseen.graph.prefixes import PLAIN_NAMESPACE, WELL_KNOWN
 from unseen.logic.sparql.grammar import Unparsed, parse_tree
-from unseen.logic.sparql.meaning import query_of
+from unseen.logic.sparql.meaning import pattern_of, query_of
 from unseen.logic.sparql.reader import read_select
 from unseen.logic.sparql.words import checked_tokens, plain_text
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from unseen.logic.algebra import Query
+    from unseen.logic.pattern import Pattern
+    from unseen.logic.sparql.reader import Select
     from unseen.logic.sparql.words import Token
 
 NAMESPACES = {**WELL_KNOWN, "": PLAIN_NAMESPACE}
@@ -49,12 +51,43 @@ def parse_sparql(text: str, prefixes: Mapping[str, str] | None = None) -> Sparql
     return _parse(text, tuple(sorted((prefixes or {}).items())))
 
 
+@dataclass(frozen=True)
+class SparqlPattern:
+    """What a SELECT asks for: a query or a pattern with names, the names of its answer variables, how many answers."""
+
+    query: Query | Pattern
+    variables: tuple[str, ...]
+    limit: int | None = None
+
+
+def parse_select(text: str, prefixes: Mapping[str, str] | None = None) -> SparqlPattern:
+    """As `parse_sparql`; a SELECT with several variables, or one that is no tree, is a pattern."""
+    return _parse_select(text, tuple(sorted((prefixes or {}).items())))
+
+
+@lru_cache(maxsize=256)
+def _parse_select(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlPattern:
+    select, plain = _read(text, prefixes)
+    query = pattern_of(select.group, select.answers, plain)
+    return SparqlPattern(query, tuple(answer.name for answer in select.answers), select.limit)
+
+
 @lru_cache(maxsize=256)
 def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlSelection:
+    select, plain = _read(text, prefixes)
+    if len(select.answers) > 1:
+        shown = shorten(", ".join(f"?{answer.name}" for answer in select.answers))
+        place = plain.upper().find("SELECT")
+        raise QueryRefused(f"it needs exactly one answer variable, and has {shown}", text=plain, position=place)
+    answer = select.answers[0]
+    return SparqlSelection(query_of(select.group, answer, plain), answer.name, select.limit)
+
+
+def _read(text: str, prefixes: tuple[tuple[str, str], ...]) -> tuple[Select, str]:
+    """The SELECT of a text, and the text that its places refer to."""
     plain = plain_text(text)
     tokens = checked_tokens(plain)
-    select = read_select(_parse_tree(plain, tokens), plain, tokens, NAMESPACES | dict(prefixes))
-    return SparqlSelection(query_of(select.group, select.answer, plain), select.answer.name, select.limit)
+    return read_select(_parse_tree(plain, tokens), plain, tokens, NAMESPACES | dict(prefixes)), plain
 
 
 def _parse_tree(text: str, tokens: list[Token]) -> Any:

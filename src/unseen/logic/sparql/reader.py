@@ -50,10 +50,10 @@ _REPETITIONS = {"+": "one or more steps", "*": "any number of steps", "?": "a st
 
 @dataclass(frozen=True)
 class Select:
-    """A SELECT as written: the pattern, its answer variable, and how many answers are wanted."""
+    """A SELECT as written: the pattern, its answer variables, and how many answers are wanted."""
 
     group: Group
-    answer: Variable
+    answers: tuple[Variable, ...]
     limit: int | None
 
 
@@ -66,7 +66,7 @@ def read_select(tree: Any, text: str, tokens: list[Token], namespaces: Mapping[s
     group = reader.group(query.where, Place())
     if query.valuesClause:
         group = Group((group, reader.values(query.valuesClause)), Place())
-    return Select(group, reader.answer(query.projection, group), _limit(query.limitoffset))
+    return Select(group, reader.answers(query.projection, group), _limit(query.limitoffset))
 
 
 class _Reader:
@@ -86,16 +86,15 @@ class _Reader:
     def next_place(self, word: str) -> Place:
         return next(self.places[word], Place())
 
-    def answer(self, projection: Any, group: Group) -> Variable:
-        """The one variable that is selected, or that is there to be selected by `*`."""
+    def answers(self, projection: Any, group: Group) -> tuple[Variable, ...]:
+        """The variables that are selected, or that are there to be selected by `*`."""
         if projection:
             names = list(dict.fromkeys(str(selected.var) for selected in projection))
         else:
             names = sorted(variable.name for variable in bound_by(group).sometimes)
-        if len(names) != 1:
-            shown = shorten(", ".join(f"?{name}" for name in names)) or "none"
-            self.refuse(f"it needs exactly one answer variable, and has {shown}", self.next_place("SELECT"))
-        return Variable(names[0])
+        if not names:
+            self.refuse("it has no answer variable", self.next_place("SELECT"))
+        return tuple(Variable(name) for name in names)
 
     def group(self, node: Any, place: Place) -> Group:
         return Group(tuple(part for member in node.part or () for part in self.parts(member)), place)

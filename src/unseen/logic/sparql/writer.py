@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused, shorten
 from unseen.graph.prefixes import iri_of
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Anything, Not, Or, Project, Query
 from unseen.logic.variables import ANSWER
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def is_bound(query: Query) -> bool:
             return all(is_bound(part) for part in query.parts)
         case Not():
             return not is_bound(query.part)
-    return True
+    return not isinstance(query, Anything)
 
 
 class _Writer:
@@ -85,6 +85,8 @@ class _Writer:
             return
         inner = self.new_variable(query.variable)
         yield self.triple(query, f"?{inner}", variable)
+        if isinstance(query.source, Anything):
+            return
         yield from self.patterns(query.source, inner)
 
     def triple(self, step: Project, source: str, variable: str) -> str:

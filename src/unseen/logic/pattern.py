@@ -1,0 +1,115 @@
+"""Questions that are no trees: several answer variables, cycles, several edges between two variables.
+
+A `Pattern` is the formula itself, with the variables whose values are asked for. What it means is the same as for a
+tree: a tuple is known if the graph satisfies the formula with it, and its probability is the product over the parts,
+for the best values of the inner variables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from unseen.errors import QueryRefused
+from unseen.logic.formula import (
+    Disjunction,
+    Formula,
+    Negation,
+    Place,
+    Variable,
+    binds,
+    conjuncts,
+    every_variable,
+    free_variables,
+)
+from unseen.logic.tree import to_query
+
+if TYPE_CHECKING:
+    from unseen.logic.algebra import Query
+
+MOST_VARIABLES = 64
+MOST_PARTS = 256
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A formula with names, and its answer variables in order."""
+
+    formula: Formula
+    answers: tuple[Variable, ...]
+    text: str | None = None
+    """The question as written, to show the place of an error."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the question calls its answers."""
+        return tuple(variable.name for variable in self.answers)
+
+    @property
+    def parts(self) -> list[Formula]:
+        """What must hold, part by part."""
+        return conjuncts(self.formula)
+
+
+def query_or_pattern(pattern: Pattern) -> Query | Pattern:
+    """The tree that a pattern describes, if it is one with a single answer variable; else the pattern, checked."""
+    if len(pattern.answers) > 1:
+        return checked_pattern(pattern)
+    try:
+        return to_query(pattern.formula, pattern.answers[0], pattern.text)
+    except QueryRefused as refusal:
+        try:
+            return checked_pattern(pattern)
+        except QueryRefused:
+            raise refusal from None
+
+
+def checked_pattern(pattern: Pattern) -> Pattern:
+    """The pattern; an error if a variable is not bound, or not connected with the others."""
+    parts = pattern.parts
+    if len(parts) > MOST_PARTS or len(every_variable(pattern.formula)) > MOST_VARIABLES:
+        _refuse(pattern, f"it has more than {MOST_VARIABLES} variables or {MOST_PARTS} parts", pattern.formula.place)
+    bound = bound_variables(parts)
+    for variable in pattern.answers:
+        if variable not in bound:
+            _refuse(pattern, f"say what ?{variable.name} is, not only what it is not", pattern.formula.place)
+    for part in parts:
+        if unbound := free_variables(part) - bound:
+            names = ", ".join(sorted(f"?{variable.name}" for variable in unbound))
+            _refuse(pattern, f"negation must be bound: say what {names} is, not only what it is not", part.place)
+    _require_connection(pattern, parts)
+    return pattern
+
+
+def bound_variables(parts: list[Formula]) -> frozenset[Variable]:
+    """The variables that some part gives a value."""
+    return frozenset(
+        variable for part in parts if not isinstance(part, Negation) and binds(part) for variable in always_bound(part)
+    )
+
+
+def always_bound(part: Formula) -> frozenset[Variable]:
+    """The free variables that every alternative of a part binds."""
+    if isinstance(part, Disjunction):
+        return frozenset.intersection(*(bound_variables(conjuncts(one)) & free_variables(one) for one in part.parts))
+    return free_variables(part)
+
+
+def _require_connection(pattern: Pattern, parts: list[Formula]) -> None:
+    """Refuse variables that nothing joins with the first answer: every value of one would go with each of the other."""
+    reached, pending = {pattern.answers[0]}, list(parts)
+    while joined := [part for part in pending if free_variables(part) & reached]:
+        pending = [part for part in pending if part not in joined]
+        reached |= frozenset().union(*(free_variables(part) for part in joined))
+    for part in pending:
+        names = ", ".join(f"?{variable.name}" for variable in sorted(free_variables(part), key=lambda v: v.name))
+        reason = (
+            f"{names} has no connection with ?{pattern.answers[0].name}"
+            if names
+            else "it says nothing about a variable"
+        )
+        _refuse(pattern, reason, part.place)
+
+
+def _refuse(pattern: Pattern, reason: str, place: Place) -> NoReturn:
+    raise QueryRefused(reason, text=pattern.text, position=place.position, place=place.shown)

@@ -1,0 +1,85 @@
+"""What a question leaves to the graph: recorded kinds and variables of which nothing is said, as given sets.
+
+`x a Country` is what the graph records: who is said to be a country is one, nobody else, so it becomes the set of these
+entities. The relation is `rdf:type`, or one that the user names. Only members of a named kind are given so; which kind
+something has (`?k : France a k`) can be predicted like any other relation.
+
+A variable of which nothing is said (`exists y . capital(x, y)`) ranges over the entities that have been at its end of
+the relation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unseen.errors import QueryRefused
+from unseen.graph.vocabulary import directed_relation, inverse_relation
+from unseen.logic.algebra import Anchor, Anything, Given, Loop, Members, Project, Query, rebuild
+from unseen.logic.formula import TYPE
+from unseen.logic.traverse import answers, step
+
+if TYPE_CHECKING:
+    from unseen.graph import KnowledgeGraph
+    from unseen.graph.vocabulary import Lookup, Vocabulary
+
+
+def type_relation_of(graph: KnowledgeGraph, named: str | None) -> int | None:
+    """The id of the relation that tells kinds: the one named, else `rdf:type`; None if there is none."""
+    if named is not None:
+        return graph.vocabulary.relations.find(named)
+    found = int(graph.vocabulary.relations.find_keys([TYPE[1:-1]])[0])
+    return found if found >= 0 else None
+
+
+class KindNames:
+    """Names looked up in a vocabulary, where the relation of `x a Kind` may be another than `rdf:type`."""
+
+    def __init__(self, names: Vocabulary | Lookup, type_relation: int | None) -> None:
+        self._names, self._type_relation = names, type_relation
+
+    def entity_id(self, name: str) -> int:
+        """As in the vocabulary."""
+        return self._names.entity_id(name)
+
+    def relation_id(self, name: str, inverse: bool = False) -> int:
+        """As in the vocabulary, but for `rdf:type`: an error where the graph has no relation for it."""
+        if name != TYPE:
+            return self._names.relation_id(name, inverse)
+        if self._type_relation is None:
+            reason = "the graph has no rdf:type: name the relation that tells kinds by --type-relation (type_relation=)"
+            raise QueryRefused(f"{reason}, or restrict answers by --answers-like (kind=)")
+        return directed_relation(self._type_relation, inverse)
+
+
+def resolved(query: Query, graph: KnowledgeGraph, type_relation: int | None, *, ends: bool = True) -> Query:
+    """The query, which carries ids, with given sets for recorded kinds and for variables of which nothing is said.
+
+    Such a variable ranges over the ends of its relation; without `ends` over everything that has an edge.
+    """
+    match query:
+        case Project(relation=int(directed), source=Anchor(entity=int(kind))) if _is_kind(directed, type_relation):
+            return Given(Members(step(graph, directed, np.array([kind], np.int32))), _kind_text(graph, kind))
+        case Project(relation=int(directed), source=Anything()) if ends:
+            return rebuild(query, (Given(Members(graph.range_of(int(inverse_relation(directed)))[0])),))
+        case Loop():
+            return Given(Members(answers(graph, query)))
+        case Anything():
+            return Given(Members(graph.connected_entities))
+    return rebuild(query, tuple(resolved(child, graph, type_relation, ends=ends) for child in query.children))
+
+
+def _is_kind(directed: int, type_relation: int | None) -> bool:
+    return type_relation is not None and directed == directed_relation(type_relation, inverse=True)
+
+
+def _kind_text(graph: KnowledgeGraph, kind: int) -> str:
+    from unseen.logic.text_writer import quoted
+
+    return f"a {quoted(graph.vocabulary.entity_name(kind))}"
+
+
+def starts_from_anything(query: Query) -> bool:
+    """Whether a variable of a query has nothing said about it."""
+    return isinstance(query, Anything) or any(map(starts_from_anything, query.children))
