@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -109,6 +110,7 @@ def _answers(
     if is_address(sources):
         with server_at(sources, method) as client:
             return client.ask(question, exact=method == "exact", **options), 0
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep: spinning costs more than one answer
     from unseen import api
     from unseen.cli.console import note, read
     from unseen.cli.rules_command import open_rules
