@@ -129,8 +129,8 @@ def test_a_known_answer_is_explained_by_its_facts() -> None:
 
 
 def test_facts_are_added_only_where_that_is_allowed() -> None:
-    assert tools_of(is_written=False) == {"describe_graph", "find_names", "ask", "explain"}
-    assert tools_of(is_written=True) == {"describe_graph", "find_names", "ask", "explain", "add_facts"}
+    assert tools_of(is_written=False) == {"describe_graph", "find_names", "ask", "explain", "score"}
+    assert tools_of(is_written=True) == {"describe_graph", "find_names", "ask", "explain", "score", "add_facts"}
     asked = graph()
     facts = [["France", "borders", "Andorra"], ["France", "borders", "Spain"]]
     assert called("add_facts", is_written=True, on=asked, facts=facts) == (False, {"added": 1, "unchanged": 1})
