@@ -212,7 +212,7 @@ def _predicted(
 ) -> list[Score]:
     needed = [query for statement in statements for query in statement.chance.needed]
     if explain:
-        from unseen.reasons.statements import sets_of
+        from unseen.reasons.claims import sets_of
 
         needed += [query for statement in statements for query in sets_of(statement.query)]
     execution = method[0].estimate(graph, list(dict.fromkeys(needed)))
@@ -231,7 +231,7 @@ def _explained(
     execution: Execution | None,
     method: tuple[Method | None, str],
 ) -> Score:
-    from unseen.reasons.statements import explanation_of
+    from unseen.reasons.claims import explanation_of
 
     why = explanation_of(statement.query, traversal, execution, method, candidates_of(traversal.graph))
     return replace(found, bindings=why.bindings, edges=why.edges, reasons=why.reasons)

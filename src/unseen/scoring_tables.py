@@ -218,12 +218,13 @@ def warnings_about(
 ) -> tuple[str, ...]:
     """Warnings about relations with many rows that cannot be predicted in the graph."""
     predicted = triples.is_complete & ~known
-    if method[0] is None or not predicted.any():
+    opened, name = method
+    if opened is None or not predicted.any():
         return ()
     if guesses is None:
         from unseen.cautions import cautions_for
 
-        guesses = cautions_for(graph, *method).guesses
+        guesses = cautions_for(graph, opened, name).guesses
     relations, counts = np.unique(triples.relations[predicted], return_counts=True)
     frequent = relations[np.argsort(-counts, kind="stable")][:MOST_JUDGED].tolist()
     return tuple(text for one in frequent for text in guesses(graph, [directed_relation(one)]))

@@ -152,3 +152,12 @@ def test_the_grammar_is_a_resource_whose_formulas_can_be_asked() -> None:
     assert len(formulas) == 4
     for formula in formulas:
         parse_formula(formula)
+
+
+def test_a_statement_is_scored() -> None:
+    failed, found = called("score", statement="borders(France, Spain) & !speaks(Spain, French)", explain=True)
+    assert not failed
+    assert (found["known"], found["reasons"][0]["kind"]) == (True, "known")
+    failed, text = called("score", statement="borders(Frnace, Spain)")
+    assert failed
+    assert "closest: France" in text

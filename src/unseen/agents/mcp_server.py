@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = (
     "Logical questions over an incomplete knowledge graph. Call describe_graph first, find_names for names that you "
-    "do not know, then ask, or score one statement. Known answers follow from the graph; predicted ones carry a probability. The resource "
-    "unseen://grammar describes the language of questions."
+    "do not know, then ask, or score one statement. Known answers follow from the graph; predicted ones carry a "
+    "probability. The resource unseen://grammar describes the language of questions."
 )
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)

@@ -171,9 +171,10 @@ def _score_file(
     from unseen.bulk.score_output import line_writer, score_writer
     from unseen.cli.console import note, progress_bar
 
-    target = nullcontext(line_writer(sys.stdout.buffer, ".jsonl" if as_json else ".tsv"))
+    kind = ".jsonl" if as_json else ".tsv"
     try:
-        with progress_bar("scoring", "heads") as progress, target if output is None else score_writer(output) as write:
+        target = nullcontext(line_writer(sys.stdout.buffer, kind)) if output is None else score_writer(output)
+        with progress_bar("scoring", "heads") as progress, target as write:
             found = scorer.score(path, write, output, progress, restart=restart)
     except KeyboardInterrupt:
         if output is not None:

@@ -19,9 +19,9 @@ import torch
 from unseen.errors import QueryRefused
 from unseen.logic.algebra import Anchor, And, Not, Or, Query, conjunction, disjunction
 from unseen.logic.alternatives import Everything, Term, TooManyTerms, alternatives
+from unseen.logic.closed import Some
 from unseen.logic.events import MOST_TERMS, At, all_literals, events_of, literal, over_events
 from unseen.logic.joint_probability import probability
-from unseen.logic.statements import Some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -117,6 +117,8 @@ class _Parser:
         return formula, tuple(answers)
 
     def closed(self) -> Formula:
+        if self.text.startswith("?", self.position):
+            self.fail("a statement has no answer variable: leave out `?x :`, or ask for answers with `ask`")
         formula = self.disjunction()
         if self.position < len(self.text):
             self.fail("expected `&`, `|` or the end of the statement")

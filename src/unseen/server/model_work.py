@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from unseen.errors import Stopped, UnseenError
 from unseen.server.predicting import Planned
-from unseen.server.scoring_work import PlannedScores, Scorer, Stated
+from unseen.server.scoring_work import PlannedScores, ScoreWork, Stated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ class ModelWork:
     """Plans, estimates and answers requests of both kinds."""
 
     def __init__(self, predictor: Predictor) -> None:
-        self._predictor, self._scorer = predictor, Scorer(predictor)
+        self._predictor, self._scorer = predictor, ScoreWork(predictor)
 
     def plan(self, request: Request) -> Plan:
         """A request, parsed."""

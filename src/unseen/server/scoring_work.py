@@ -69,7 +69,7 @@ class PlannedScores:
     steps: int
 
 
-class Scorer:
+class ScoreWork:
     """Scores by the method of a server."""
 
     def __init__(self, predictor: Predictor) -> None:

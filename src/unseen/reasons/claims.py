@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.logic.algebra import And, Not, Or, Query, walk
+from unseen.logic.closed import Some
 from unseen.logic.events import At
-from unseen.logic.statements import Some
 from unseen.reasons.explaining import Explainer, Explanation
 
 if TYPE_CHECKING:
