@@ -55,7 +55,8 @@ class Cautions:
         is_silenced = len(poor) == len(needed)
         warnings = tuple(_warning(graph, directed, verdict, is_silenced) for directed, verdict in poor.items())
         shown = tuple(answer for answer in answers if answer.known or not is_silenced)
-        return replace(answers, answers=shown, warnings=(*answers.warnings, *warnings))
+        expected = None if is_silenced else answers.expected
+        return replace(answers, answers=shown, warnings=(*answers.warnings, *warnings), expected=expected)
 
     def guesses(self, graph: KnowledgeGraph, needed: Sequence[int]) -> tuple[str, ...]:
         """Warnings about directed relations that cannot be predicted, for probabilities that are shown all the same."""

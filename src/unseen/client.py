@@ -22,6 +22,7 @@ from urllib.parse import urlencode, urlsplit
 
 from unseen.answers import Answer, Answers
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
+from unseen.probability.answer_counts import ExpectedNumber
 from unseen.reasons.reason import Reason
 from unseen.scores import Score, Scores
 
@@ -99,9 +100,9 @@ class Client:
             warnings = tuple(found.get("warnings", ()))
             search = found.get("complete"), found.get("missed")
             variables = tuple(answers[0].values) if answers else ()
-            return Answers(
-                found["query"], found["method"], counts, found["known"], answers, warnings, variables, *search
-            )
+            expected = None if "expected" not in found else ExpectedNumber.from_json(found["expected"])
+            told = found["query"], found["method"], counts, found["known"], answers, warnings, variables
+            return Answers(*told, *search, expected=expected)
 
     @overload
     def score(

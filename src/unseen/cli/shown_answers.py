@@ -98,6 +98,8 @@ def _summary(answers: Answers) -> str:
     parts = [f"{answers.known:,} known" + (f" ({shown} shown)" if shown < answers.known else "")]
     if len(answers) > shown:
         parts.append(f"{len(answers) - shown} predicted shown")
+    if answers.expected is not None:
+        parts.append(str(answers.expected))
     if answers.complete is False:
         parts.append(f"better ones may be missing (at most {shown_probability(answers.missed or 0.0)})")
     counts = f"{graph.num_entities:,} entities, {graph.num_relations:,} relations, {graph.num_triples:,} triples"

@@ -147,6 +147,15 @@ COMPONENTS: dict[str, Schema] = {
     "Effect": _object(
         "The model's probability of a link without one fact.", {"edge": TRIPLE, "without": {"type": "number"}}
     ),
+    "ExpectedNumber": _object(
+        "How many answers there are in all by expectation, shown or not, known ones included.",
+        {
+            "mean": {"type": "number"},
+            "low": COUNT,
+            "high": COUNT,
+            "share": {"type": "number", "description": "How often the number should lie from `low` to `high`."},
+        },
+    ),
     "Counts": _object("How large the graph is.", {"entities": COUNT, "relations": COUNT, "triples": COUNT}),
     "Answers": _object(
         "The answers to a question, known ones first.",
@@ -156,6 +165,7 @@ COMPONENTS: dict[str, Schema] = {
             "graph": reference("Counts"),
             "known": {"type": "integer", "description": "How many answers the graph itself gives, shown or not."},
             "answers": _list_of("Answer"),
+            "expected": reference("ExpectedNumber"),
             "warnings": {
                 "type": ["array", "null"],
                 "items": TEXT,
@@ -167,7 +177,7 @@ COMPONENTS: dict[str, Schema] = {
             },
             "missed": {"type": "number", "description": "No missing answer is more probable than this."},
         },
-        optional=("warnings", "complete", "missed"),
+        optional=("expected", "warnings", "complete", "missed"),
     ),
     "Added": _object("What adding did.", {"added": COUNT, "unchanged": COUNT}),
     "Removed": _object("What removing did.", {"removed": COUNT, "unchanged": COUNT}),
