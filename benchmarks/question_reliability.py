@@ -3,13 +3,15 @@
 Run: .venv/bin/python benchmarks/question_reliability.py --graph countries --questions 12
      .venv/bin/python benchmarks/question_reliability.py --dataset 175.npz --split valid --questions 12
 
-With --graph, facts are hidden from a graph: a share of them (`--hide facts`), or every fact of some entities but two each,
-so that they are new (`--hide entities`). Questions of fourteen types are then drawn from the whole graph. With --dataset, questions
-and truth are those of an inductive split. One JSON line for each method and type, and one over all types.
+With --graph, facts are hidden from a graph: a tenth of them (`--hide facts`), or all but two facts of each tenth
+entity, so that these are new (`--hide entities`). Questions of fourteen types are then drawn from the whole graph. With
+--dataset, questions and truth are those of an inductive split. One JSON line for each method and type, and one over
+all.
 
-`ece` and `brier` are over predictions above 0.01 that the graph does not know; a prediction that is not among the hidden
-facts counts as false, though it may be true. `ece_all` is over all candidates. `count_error` is the mean of |expected - true| / true numbers of answers, known ones included; `covered`
-is how often the interval holds the true number. `share` gives every candidate of a relation the share of its pairs that are edges.
+`ece` and `brier` are over predictions above 0.01 that the graph does not know; a prediction that is not among the
+hidden facts counts as false, though it may be true. `ece_all` is over all candidates. `count_error` is the mean of
+|expected - true| / true numbers of answers, known ones included, `median_error` the same for the median; `covered` is
+how often the interval holds the true number. `share` gives every candidate the share of all pairs that are facts.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from unseen.api import check_memory, open_dataset, open_method
 from unseen.evaluation.query_sets import sample
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import Traversal
-from unseen.probability.answer_counts import SHARED, expected_number
+from unseen.probability.answer_counts import SHARED, ExpectedNumber, expected_number
 from unseen.rules.mining import mine
 from unseen.rules.opening import use_rules
 
@@ -47,22 +49,21 @@ class Tally:
     said: list[np.ndarray] = field(default_factory=list)
     true: list[np.ndarray] = field(default_factory=list)
     gaps: list[tuple[float, int]] = field(default_factory=list)
-    counts: list[tuple[float, float, bool]] = field(default_factory=list)
+    counts: list[tuple[float, float, float, bool]] = field(default_factory=list)
 
-    def add(self, probability: np.ndarray, is_true: np.ndarray, is_known: np.ndarray, shared: float) -> None:
+    def add(self, probability: np.ndarray, is_true: np.ndarray, is_known: np.ndarray, number: ExpectedNumber) -> None:
         """Take one question's candidates."""
         shown = ~is_known & (probability > LEAST)
         self.said.append(probability[shown])
         self.true.append(is_true[shown].astype(float))
-        number, actual = expected_number(probability, shared=shared), int(is_true.sum())
-        self.counts.append((number.mean, actual, number.low <= actual <= number.high))
+        actual = int(is_true.sum())
+        self.counts.append((number.mean, number.median, actual, number.low <= actual <= number.high))
         self.gaps.append((binned(probability, is_true.astype(float)), len(probability)))
 
     def figures(self) -> dict[str, float]:
         """The errors."""
         p, y = np.concatenate([np.empty(0), *self.said]), np.concatenate([np.empty(0), *self.true])
-        expected, actual, covered = np.array(self.counts).T
-        some = actual > 0
+        expected, median, actual, covered = np.array(self.counts)[[one[2] > 0 for one in self.counts]].T
         found = {
             "questions": len(self.counts),
             "predictions": len(p),
@@ -71,7 +72,8 @@ class Tally:
             "ece_all": sum(gap * count for gap, count in self.gaps) / sum(count for _, count in self.gaps),
             "expected": expected.mean(),
             "true": actual.mean(),
-            "count_error": float((np.abs(expected - actual) / np.maximum(actual, 1))[some].mean()) if some.any() else 0.0,
+            "count_error": (np.abs(expected - actual) / actual).mean(),
+            "median_error": (np.abs(median - actual) / actual).mean(),
             "covered": covered.mean(),
         }
         return {name: round(float(value), 4) for name, value in found.items()}
@@ -172,18 +174,22 @@ def measured(name: str, asked: Asked, shared: float) -> Tally:
         if method is None:
             values = share_of_relations(asked, part)
         else:
-            values = method.estimate(asked.graph, part).stacked(part).double().cpu().numpy()
+            execution = method.estimate(asked.graph, part)
+            values = execution.stacked(part).float().cpu().numpy()
         for row, query in zip(values, part, strict=True):
             is_true, is_known = np.zeros(len(row), bool), np.zeros(len(row), bool)
             is_true[truth.members(query)[truth.members(query) < len(row)]] = True
             is_known[known.members(query)] = True
             if method is None:
                 row = np.where(is_known, 1.0, row)  # noqa: PLW2901
-            tally.add(row[candidates], is_true[candidates], is_known[candidates], shared)
+            carried = None if method is None else execution.carried(query)
+            tied = None if carried is None else carried.float().cpu().numpy()[candidates]
+            number = expected_number(row[candidates], tied, shared=shared)
+            tally.add(row[candidates], is_true[candidates], is_known[candidates], number)
     return tally
 
 
-def open_named(name: str, graph: KnowledgeGraph):  # noqa: ANN201
+def open_named(name: str, graph: KnowledgeGraph):
     """A method by its name; `NAME:network` is the network of a combined model alone."""
     model, _, part = name.partition(":")
     method = open_method(model)
@@ -225,9 +231,9 @@ def draw(totals: dict[str, Tally], path: str) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
-    figure, axis = pyplot.subplots(figsize=(5, 5))
+    figure, axis = plt.subplots(figsize=(5, 5))
     axis.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     for name, tally in totals.items():
         p, y = np.concatenate(tally.said), np.concatenate(tally.true)

@@ -262,10 +262,15 @@ class _Asking:
         others = values.copy()
         for row, question, members in zip(others, questions, found, strict=True):
             row[~self._may_be(question)] = 0
-            self.expected.append(expected_number(row))
+            self.expected.append(self._expected(question, row))
             row[members] = 0
         counts = [question.top - len(one) for question, one in zip(questions, known, strict=True)]
         return list(zip(known, largest_in_rows(others, counts), strict=True))
+
+    def _expected(self, question: Question, probabilities: Values) -> ExpectedNumber:
+        """How many answers there are, by the probabilities of all who may be one."""
+        carried = None if self.execution is None else self.execution.carried(question.query)
+        return expected_number(probabilities, None if carried is None else carried.float().cpu().numpy())
 
     def _ranked_known(
         self, questions: Sequence[Question], found: Sequence[Ids], values: Sequence[Values]

@@ -151,6 +151,7 @@ COMPONENTS: dict[str, Schema] = {
         "How many answers there are in all by expectation, shown or not, known ones included.",
         {
             "mean": {"type": "number"},
+            "median": {"type": "integer", "description": "The number that the true one exceeds as often as not."},
             "low": COUNT,
             "high": COUNT,
             "share": {"type": "number", "description": "How often the number should lie from `low` to `high`."},
