@@ -33,8 +33,7 @@ def test_two_products_are_the_sum_over_all_pairs_that_meet_at_an_entity(edges: E
     step, meeting = RelationStep(DIM).double(), Meeting.of(incidence, None, torch.float64)
     state, vectors = torch.randn(NODES, 1, DIM).double(), torch.randn(RELATIONS, 1, DIM).double()
     found = meeting.at_relations(
-        step.weigh(state)
-        * meeting.at_nodes(torch.cat([vectors, vectors[[1, 0, 3, 2, 5, 4]]], dim=-1))
+        step.weigh(state) * meeting.at_nodes(torch.cat([vectors, vectors[[1, 0, 3, 2, 5, 4]]], dim=-1))
     )
     meets = torch.zeros(NODES, RELATIONS).double()
     meets[edges.by_target.source.long(), edges.by_target.relation.long()] = 1

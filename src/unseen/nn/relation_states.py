@@ -5,10 +5,10 @@ pair of relations that meet at an entity says something to each other through th
 
     m(j) = sum_v sum_i E[v,i] E[v,j] (W x_v * z_i) = sum_v E[v,j] (W x_v * s_v),      s_v = sum_i E[v,i] z_i
 
-which is two sparse products with the incidence E. W x_v has a constant part, for which this counts entities as the graph
-of relations does. A tail of i is a head of its inverse, so s_v is made twice, of the relations that leave v and of those
-that come to it, each with a W of its own, and m(j) is read for j and for its inverse: head-head, head-tail, tail-head,
-tail-tail. A round is a layer over the entities and then one step of the relations:
+which is two sparse products with the incidence E. W x_v has a constant part, for which this counts entities as the
+graph of relations does. A tail of i is a head of its inverse, so s_v is made twice, of the relations that leave v and
+of those that come to it, each with a W of its own, and m(j) is read for j and for its inverse: head-head, head-tail,
+tail-head, tail-tail. A round is a layer over the entities and then one step of the relations:
 
     x  <- conv(x, R(z), x⁰)                                           `relational_conv`, R a perceptron
     z(j) <- z(j) + A relu(layer_norm(B [z(j) ; m(j) / n(j) ; layer_norm(m(j))]))     n(j): the heads of j
@@ -75,9 +75,11 @@ class Meeting(NamedTuple):
 class RelationStates(nn.Module):
     """Rounds of a layer over the entities and a step of the relations."""
 
-    def __init__(self, dim: int, rounds: int, message: Message = "distmult") -> None:
+    def __init__(self, dim: int, rounds: int, message: Message = "distmult", *, has_ends: bool = True) -> None:
+        """With vectors for the ends of query relations, if states are to begin there."""
         super().__init__()
-        self.ends = nn.Parameter(torch.randn(2, dim))
+        if has_ends:
+            self.ends = nn.Parameter(torch.randn(2, dim))
         self.layers = nn.ModuleList(RelationalConv(dim, message) for _ in range(rounds))
         self.maps = nn.ModuleList(
             nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, dim)) for _ in range(rounds)
@@ -101,9 +103,7 @@ class RelationStates(nn.Module):
             vectors = step(meeting, state, vectors)
         return vectors
 
-    def ends_of(
-        self, incidence: Incidence, queries: Int[Tensor, " query"]
-    ) -> Float[Tensor, "node query dim"]:
+    def ends_of(self, incidence: Incidence, queries: Int[Tensor, " query"]) -> Float[Tensor, "node query dim"]:
         """States that mark the heads and the tails of each query relation."""
         columns = torch.arange(len(queries), device=queries.device)
         marks = self.ends.new_zeros(incidence.table.size[1], len(queries), 2)
@@ -134,8 +134,8 @@ class RelationStep(nn.Module):
         seen = meeting.at_nodes(torch.cat([vectors, vectors[inverse]], dim=-1))
         sums = meeting.at_relations(self.weigh(state) * seen)
         means = sums * meeting.per_relation
-        parts = (sums.unflatten(-1, (2, -1)), sums[inverse].unflatten(-1, (2, -1)))
-        normal = self.sums(torch.cat(parts, dim=-2)).flatten(-2)
+        parts = torch.stack([*sums.chunk(2, dim=-1), *sums[inverse].chunk(2, dim=-1)], dim=-2)
+        normal = self.sums(parts).flatten(-2)
         features = torch.cat([vectors, means, means[inverse], normal], dim=-1)
         change: Tensor = self.output(torch.relu(self.norm(self.linear(features))))
         return vectors + change

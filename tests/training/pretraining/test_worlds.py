@@ -11,13 +11,12 @@ from unseen.logic.traverse import answers
 from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
 from unseen.training.pretraining.held_out import held_out_split, with_validation
 from unseen.training.pretraining.made_up_relations import SHORTCUTS, _shortcut, _whole_heads, with_made_up_relations
+from unseen.training.pretraining.world_parts import DENSE_SIZES, _dense
 from unseen.training.pretraining.world_source import drawn_batch, world_number
 from unseen.training.pretraining.worlds import (
-    DENSE_SIZES,
     HANDFUL,
     MISSING,
     NEW_ENTITIES,
-    _dense,
     _new_entities,
     _of_new_entities,
     make_world,

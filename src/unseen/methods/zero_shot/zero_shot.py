@@ -10,9 +10,9 @@ Cost of a projection: `num_layers` passes over all edges, and once for each dist
 `relation_layers` passes over the graph of relations, all `dim` wide. To answer, what the layers read of a relation is
 kept as long as the graph and the weights are, so a further question asks for the first part only.
 
-With `relation_states` vectors of relations also learn from states of entities (`nn.relation_states`). By relation, these
-states begin at the ends of the query relation: a relation costs `state_rounds` passes over all edges more, once. By
-source, they begin at the set that is asked about: every projection costs them, and only what precedes them is kept.
+With `relation_states` vectors of relations also learn from states of entities (`nn.relation_states`). By relation,
+these states begin at the ends of the query relation: a relation costs `state_rounds` passes over all edges more, once.
+By source, they begin at the set that is asked about: every projection costs them, and only what precedes them is kept.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ class ZeroShot(NeuralProjector):
         self.network = ConditionedNBFNet(
             shape.dim, shape.num_layers, shape.hidden_dim, shape.message, relation_dropout=shape.relation_dropout
         )
-        self.relation_states = (
-            RelationStates(shape.dim, shape.state_rounds, shape.message) if shape.relation_states != "none" else None
-        )
+        self.relation_states = _states(shape)
         sizes = (shape.dim, shape.num_layers, memory_width)
         self.relation_memory = RelationMemory(remembers, *sizes) if remembers else None
         self._recordings = Recordings()
@@ -315,6 +313,13 @@ class ZeroShot(NeuralProjector):
 
         inputs = (Input(sets, 1), Input(relations, 0), Input(readings, 2))
         return self._recordings.project(compact, self.network.readout.output.weight, recorded, inputs)
+
+
+def _states(shape: ZeroShotShape) -> RelationStates | None:
+    if shape.relation_states == "none":
+        return None
+    has_ends = shape.relation_states == "by_relation"
+    return RelationStates(shape.dim, shape.state_rounds, shape.message, has_ends=has_ends)
 
 
 def _with_more(readings: list[Tensor], more: Iterable[Tensor]) -> list[Tensor]:

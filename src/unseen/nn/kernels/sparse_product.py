@@ -96,7 +96,7 @@ def _on_cpu(view: Entries, x: Tensor, weights: Tensor | None) -> Tensor:
 
 
 def _check(table: SparseTable, x: Tensor, weights: Tensor | None) -> None:
-    if x.dim() != 3 or len(x) != table.size[1]:  # noqa: PLR2004  # [column, batch, dim]
+    if x.dim() != 3 or len(x) != table.size[1]:  # [column, batch, dim]
         raise ValueError(f"x has shape {tuple(x.shape)}; this table needs ({table.size[1]}, batch, dim)")
     if x.device != table.by_row.other.device:
         raise ValueError(f"x is on {x.device}, the table on {table.by_row.other.device}")
