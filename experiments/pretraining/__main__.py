@@ -43,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     trial.add_argument("--parts", type=int, default=1)
     trial.add_argument("--limit", type=int, default=200, help="triples, or questions of a type")
     trial.add_argument("--from", dest="start")
+    trial.add_argument("--share", type=float, default=1.0, help="of the GPU's memory")
     trial.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
     return parser
 
@@ -51,6 +52,10 @@ def _trial(options: argparse.Namespace) -> None:
     from experiments.pretraining.trial import Trial
     from unseen.training.pretraining.source_graphs import open_graphs
 
+    if options.share < 1:
+        import torch
+
+        torch.cuda.set_per_process_memory_fraction(options.share)
     options.folder.mkdir(parents=True, exist_ok=True)
     settings = dict(_setting(text) for text in options.set)
     graphs, data = open_graphs(options.graphs), options.data

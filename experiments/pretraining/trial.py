@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from unseen.cli.given import GivenOptions, given_dataset
 from unseen.datasets.published import import_dataset
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.methods.registry import make_method
-from unseen.models.checkpoint import read_json, read_tensors, write_tensors
+from unseen.models.checkpoint import read_json, read_tensors, write_json, write_tensors
 from unseen.models.devices import chosen_device
 from unseen.models.run_folder import RunFolder
 from unseen.training.averaging import KEY
@@ -34,7 +35,8 @@ DECAYED = 0.3
 """Share of the time in which the learning rate falls."""
 FOREVER = 1_000_000
 """Steps of a run that time ends."""
-LEAST_SECONDS = 3.0
+LEAST_SECONDS, PATIENCE = 3.0, 10.0
+"""Time in which the learning rate can fall at all, and by which that may take longer than was foreseen."""
 QUIET = {"validate_every": 0, "calibration_queries": 0, "validation_queries": 2, "validation_types": ("1p",)}
 
 
@@ -54,33 +56,45 @@ class Trial:
     def run(self) -> None:
         """Train in parts, measure after each."""
         begin, measuring = time.monotonic(), 0.0
-        datasets = [dataset_of(path) for path in self.data]
+        with ThreadPoolExecutor(1) as reader:
+            datasets = [reader.submit(dataset_of, path) for path in self.data]
+            self._open()
         for part in range(1, self.parts + 1):
             end = begin + measuring + self.seconds * (part / self.parts if part < self.parts else 1 - DECAYED)
             self._train(end, {"steps": FOREVER, "decay_steps": 0})
             if part == self.parts:
                 self._decay(begin + measuring + self.seconds)
             measured = time.monotonic()
-            self._measure(datasets, begin)
+            self._measure([each.result() for each in datasets], begin)
             measuring += time.monotonic() - measured
 
+    def _open(self) -> None:
+        """One step, if there is none yet, so that it is known how long a run takes to open and kernels are compiled."""
+        if self._progress()["step"] == 0:
+            self._slice({"steps": FOREVER, "decay_steps": 0}, 0.0)
+
     def _train(self, end: float, settings: dict[str, Any]) -> None:
-        """Go on until a moment; opening a run takes time that the next call knows."""
-        minutes = (end - time.monotonic() - self._opening()) / 60
-        begin, before = time.monotonic(), self._progress()["seconds"]
-        if minutes <= 0:
-            return
+        """Go on until a moment; opening a run takes time that is known from the last time."""
+        minutes = (end - time.monotonic() - self._paces()["opening"]) / 60
+        if minutes > 0:
+            self._slice(settings, minutes)
+
+    def _slice(self, settings: dict[str, Any], minutes: float) -> None:
+        begin, before = time.monotonic(), self._progress()
         options = {**QUIET, **self.settings, **settings}
         pretrain(self.graphs, self.folder / "run", options, resume=True, minutes=minutes, start=self.start)
-        taken = time.monotonic() - begin - (self._progress()["seconds"] - before)
-        (self.folder / "opening.json").write_text(json.dumps(taken), encoding="utf-8")
+        after = self._progress()
+        trained, steps = after["seconds"] - before["seconds"], after["step"] - before["step"]
+        found = {"opening": time.monotonic() - begin - trained, "a_step": trained / max(1, steps)}
+        write_json(self.folder / "paces.json", found)
 
     def _decay(self, end: float) -> None:
         """The last steps, as many as fit."""
-        progress, left = self._progress(), end - time.monotonic() - self._opening()
-        count = int(left * progress["step"] / max(progress["seconds"], 1e-9))
+        paces = self._paces()
+        left = end - time.monotonic() - paces["opening"]
+        count = int(left / paces["a_step"])
         if left > LEAST_SECONDS and count > 0:
-            self._train(end, {"steps": progress["step"] + count, "decay_steps": count})
+            self._train(end + PATIENCE, {"steps": self._progress()["step"] + count, "decay_steps": count})
 
     def _measure(self, datasets: Sequence[Dataset], begin: float) -> None:
         folder, progress = RunFolder.open(self.folder / "run"), self._progress()
@@ -101,9 +115,9 @@ class Trial:
             sys.stdout.write(json.dumps(line) + "\n")
             sys.stdout.flush()
 
-    def _opening(self) -> float:
-        path = self.folder / "opening.json"
-        return float(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else 0.0
+    def _paces(self) -> dict[str, Any]:
+        """How long the last slice took to open, and each of its steps."""
+        return read_json(self.folder / "paces.json")
 
     def _progress(self) -> dict[str, Any]:
         path = self.folder / "run" / "last.json"

@@ -113,8 +113,8 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): known answers first, then predicted ones.
 
-    `method` is a name (`edge-type`, `exact`, `rules`, `path-counts`), a model, a run folder, `package.module:factory`, or an object
-    with `answer` and `estimate`. The default is `default_method()`.
+    `method` is a name (`edge-type`, `exact`, `rules`, `path-counts`), a model, a run folder, `package.module:factory`,
+    or an object with `answer` and `estimate`. The default is `default_method()`.
     `top` is the number of answers; by default 10, or the LIMIT of SPARQL. Only entities that have an edge are
     candidates. `explain` adds proofs and reasons.
     If a relation cannot be predicted in this graph, its predictions are left out and `warnings` says so;

@@ -26,8 +26,8 @@ def evaluate(
         str,
         typer.Argument(
             metavar="[METHOD_OR_RUN]",
-            help="edge-type, path-counts, exact, rules, a model, a run folder, or package.module:factory; leave out with "
-            "--model.",
+            help="edge-type, path-counts, exact, rules, a model, a run folder, or package.module:factory; leave out "
+            "with --model.",
         ),
     ],
     dataset: Annotated[
