@@ -20,7 +20,7 @@ def entity(name: str) -> int:
 
 def project(relation: str, source: Query | str) -> Project:
     start = Anchor(entity(source)) if isinstance(source, str) else source
-    return Project(2 * GRAPH.vocabulary.relation_id(relation), start)
+    return Project(GRAPH.vocabulary.relation_id(relation), start)
 
 
 def ways(query: Query) -> dict[str, float]:
