@@ -13,7 +13,7 @@
 #   VARIANT.tar           the run, to go on with: `unseen pretrain ... -o VARIANT/run --resume`
 #
 # Environment: PYTHON (python3); VARIANTS (none by_relation by_source); FROM, the model to begin with
-# (without-fb15k-237), empty for none; SETTINGS, further settings for all; MEASURING, seconds kept for it (65);
+# (without-fb15k-237), empty for none; SETTINGS, further settings for all; MEASURING, seconds kept for it (60);
 # LIMIT, triples or questions of a type (40).
 set -uo pipefail
 
@@ -31,9 +31,9 @@ export PYTHONPATH=$HERE/src:$HERE PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=
 read -ra PYTHON <<<"${PYTHON:-python3}"
 read -ra VARIANTS <<<"${VARIANTS:-none by_relation by_source}"
 read -ra SETTINGS <<<"${SETTINGS:-}"
-FROM=${FROM-without-fb15k-237} LIMIT=${LIMIT:-40} MEASURING=${MEASURING:-65}
+FROM=${FROM-without-fb15k-237} LIMIT=${LIMIT:-40} MEASURING=${MEASURING:-60}
 ENDING=12 # seconds to stop and to pack
-WORLDS=(smallest_world=500 largest_world=100000 growing_worlds=0.5 whole_worlds=0.1 made_up_relations=0.5
+WORLDS=(smallest_world=500 largest_world=60000 growing_worlds=0.5 whole_worlds=0.1 made_up_relations=0.5
     dense_worlds=0.2 few_relation_worlds=0.2 hub_worlds=0.25 sampler_threads=4)
 LEARNING=(learning_rate=7e-4 warmup=30 schedule=constant average=0.99 statistics=true checkpoint_every=100000)
 WORK=$(mktemp -d)
@@ -82,20 +82,21 @@ set -m # each variant is a group of processes of its own
 share_kernels >"$WORK/mps.log" 2>&1
 command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,memory.total --format=csv >>"$WORK/mps.log" 2>&1
 export OMP_NUM_THREADS=2
-SHARE=1
-[ -z "$(command -v nvidia-smi)" ] || SHARE=$(awk "BEGIN { print 0.95 / (1 + ${#VARIANTS[@]}) }")
+share() { # of the GPU's memory, if there is one
+    command -v nvidia-smi >/dev/null && echo "$1" || echo 1
+}
 TRAINING=$(($3 - SECONDS - MEASURING - ENDING))
 START=()
 [ -z "$FROM" ] || START=(--from "$FROM")
-trial() { # name, seconds, relation_states: one process, in the background
+trial() { # name, seconds, relation_states, share: one process, in the background
     "${PYTHON[@]}" -m experiments.pretraining trial "$WORK/$1" --graphs "$DATA"/{wn18rr,codex-m,wd50k} \
         --data "$DATA"/{family,kinships,umls,nations,175.npz,106.npz} --seconds "$2" --limit "$LIMIT" \
-        --share "$SHARE" "${START[@]}" --set "${WORLDS[@]}" "${LEARNING[@]}" relation_states="$3" \
+        --share "$(share "$4")" "${START[@]}" --set "${WORLDS[@]}" "${LEARNING[@]}" relation_states="$3" \
         "${SETTINGS[@]}" >"$WORK/$1.log" 2>&1 &
 }
 
-for variant in "${VARIANTS[@]}"; do trial "$variant" "$TRAINING" "$variant"; done
-[ -z "$FROM" ] || trial start 0 none
+for variant in "${VARIANTS[@]}"; do trial "$variant" "$TRAINING" "$variant" "$(awk "BEGIN { print 0.9 / ${#VARIANTS[@]} }")"; done
+[ -z "$FROM" ] || trial start 0 none 0.07
 while [ $SECONDS -lt $(($3 - ENDING)) ] && [ -n "$(jobs -pr)" ]; do
     sleep 2
     collect

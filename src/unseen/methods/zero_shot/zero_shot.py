@@ -81,7 +81,7 @@ class ZeroShot(NeuralProjector):
     ) -> None:
         """With a memory of the relations that `remembers` names, if any, of that width in each layer."""
         shape = architecture or ZeroShotShape()
-        super().__init__(Size(shape.dim, max(shape.num_layers, shape.relation_layers)), objective, answering, memory)
+        super().__init__(Size(shape.dim, _layers_at_once(shape)), objective, answering, memory)
         self.architecture = shape
         self.relation_network = RelationNetwork(shape.dim, shape.relation_layers, statistics=shape.statistics)
         self.network = ConditionedNBFNet(
@@ -313,6 +313,12 @@ class ZeroShot(NeuralProjector):
 
         inputs = (Input(sets, 1), Input(relations, 0), Input(readings, 2))
         return self._recordings.project(compact, self.network.readout.output.weight, recorded, inputs)
+
+
+def _layers_at_once(shape: ZeroShotShape) -> int:
+    """The layers of one pass with gradients, on which memory depends."""
+    rounds = {kind: shape.state_rounds * (shape.relation_states == kind) for kind in ("by_relation", "by_source")}
+    return max(shape.num_layers + rounds["by_source"], shape.relation_layers + rounds["by_relation"])
 
 
 def _states(shape: ZeroShotShape) -> RelationStates | None:

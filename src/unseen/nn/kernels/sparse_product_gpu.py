@@ -17,7 +17,7 @@ from unseen.nn.kernels.gpu_backward import add_parts
 from unseen.nn.kernels.gpu_forward import jit
 from unseen.nn.kernels.sparse_table import Entries
 
-COLUMNS, UNROLL, WARPS = 256, 4, 2
+COLUMNS, FEWEST_COLUMNS, UNROLL, WARPS = 256, 16, 4, 2
 NUMBERS = {torch.float32: tl.float32, torch.float64: tl.float64}
 
 
@@ -25,7 +25,11 @@ def product(view: Entries, x: Tensor, weights: Tensor | None) -> Tensor:
     """The sums of rows of x for each row of the table; weights are in the order of the view."""
     columns, work = x.shape[1] * x.shape[2], view.work
     result, parts = (x.new_empty(rows, *x.shape[1:]) for rows in (len(view.offsets) - 1, work.num_slots))
-    constants = {"NUMBER": NUMBERS[x.dtype], "COLUMNS": min(COLUMNS, triton.next_power_of_2(columns)), "UNROLL": UNROLL}
+    constants = {
+        "NUMBER": NUMBERS[x.dtype],
+        "COLUMNS": min(COLUMNS, max(FEWEST_COLUMNS, triton.next_power_of_2(columns))),
+        "UNROLL": UNROLL,
+    }
     blocks = triton.cdiv(columns, constants["COLUMNS"])
     operands = (x, weights, result, parts, work.chunks, view.other, columns)
     place: AbstractContextManager[Any] = torch.cuda.device(x.device) if x.is_cuda else nullcontext()
