@@ -58,7 +58,7 @@ pack() { # runs to go on with
 
 finish() { # everything that was started ends, what there is comes along
     local group
-    trap - EXIT INT TERM
+    trap - EXIT
     for group in $(jobs -p); do kill -KILL -- "-$group" 2>/dev/null; done
     collect
     pack
@@ -77,7 +77,8 @@ share_kernels() { # lets kernels of several processes run at a time, where that 
     echo "kernels of several processes take turns: MPS does not work here"
 }
 
-trap finish EXIT INT TERM
+trap finish EXIT
+trap 'finish; exit 130' INT TERM
 set -m # each variant is a group of processes of its own
 share_kernels >"$WORK/mps.log" 2>&1
 command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,memory.total --format=csv >>"$WORK/mps.log" 2>&1

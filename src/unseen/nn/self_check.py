@@ -178,10 +178,11 @@ def _compared_products(
     """A product there and one back; the gradient runs through both the other way."""
     x = torch.randn(table.size[1], 3, 8, device=table.by_row.other.device, generator=generator, dtype=torch.float64)
     results = []
-    for name, kind in ((implementation, dtype), ("reference", torch.float64)):
+    both: list[tuple[Implementation, torch.dtype]] = [(implementation, dtype), ("reference", torch.float64)]
+    for who, kind in both:
         leaf = x.to(kind).requires_grad_()
-        at_rows = sparse_product(table, leaf, weights, implementation=name)  # type: ignore[arg-type]
-        back = sparse_product(table.transposed, at_rows, weights, implementation=name)  # type: ignore[arg-type]
+        at_rows = sparse_product(table, leaf, weights, implementation=who)
+        back = sparse_product(table.transposed, at_rows, weights, implementation=who)
         results.append((back.detach(), *torch.autograd.grad(back.square().sum(), [leaf])))
     error, gradient_error = (_distance(ours, theirs) for ours, theirs in zip(*results, strict=True))
     passed = max(error, gradient_error) <= TOLERANCE[dtype]
