@@ -48,7 +48,7 @@ KNOWN = 0.5
 """Memberships of known answers lie above this, those of others below."""
 
 
-class Counted(NamedTuple):
+class RelaxedCounts(NamedTuple):
     """The ways to reach each entity, which of them need no relaxation, and how many constraints there were."""
 
     ways: Numbers
@@ -79,15 +79,15 @@ class _Counting:
 
     graph: KnowledgeGraph
     price: float
-    made: dict[Query, Counted]
+    made: dict[Query, RelaxedCounts]
 
-    def of(self, query: Query) -> Counted:
+    def of(self, query: Query) -> RelaxedCounts:
         if query not in self.made:
             check_stop()
             self.made[query] = self._counted(query)
         return self.made[query]
 
-    def _counted(self, query: Query) -> Counted:
+    def _counted(self, query: Query) -> RelaxedCounts:
         match query:
             case Project():
                 return self._projected(self.of(query.source), int(query.relation))
@@ -100,7 +100,7 @@ class _Counting:
             case _:
                 return self._leaf(query)
 
-    def _leaf(self, query: Query) -> Counted:
+    def _leaf(self, query: Query) -> RelaxedCounts:
         known = np.zeros(self.graph.num_entities, bool)
         match query:
             case Anchor():
@@ -112,9 +112,9 @@ class _Counting:
             case Loop():
                 sources, targets = self.graph.edges_from(int(query.relation))
                 known[sources[sources == targets]] = True
-        return Counted(known.astype(np.float64), known, 0 if isinstance(query, Anything) else 1)
+        return RelaxedCounts(known.astype(np.float64), known, 0 if isinstance(query, Anything) else 1)
 
-    def _projected(self, source: Counted, relation: int) -> Counted:
+    def _projected(self, source: RelaxedCounts, relation: int) -> RelaxedCounts:
         graph, size = self.graph, self.graph.num_entities
         starts, ends = graph.edges_from(relation)
         ways = np.bincount(ends, source.ways[starts] + self.price**source.constraints, size)
@@ -124,21 +124,21 @@ class _Counting:
         reached[ends] = True
         known = np.zeros(size, bool)
         known[ends[source.known[starts]]] = True
-        return Counted(ways + self.price * near * reached, known, source.constraints + 1)
+        return RelaxedCounts(ways + self.price * near * reached, known, source.constraints + 1)
 
-    def _both(self, one: Counted, other: Counted) -> Counted:
+    def _both(self, one: RelaxedCounts, other: RelaxedCounts) -> RelaxedCounts:
         first, second = (each.ways + self.price**each.constraints for each in (one, other))
-        return Counted(first * second, one.known & other.known, one.constraints + other.constraints)
+        return RelaxedCounts(first * second, one.known & other.known, one.constraints + other.constraints)
 
-    def _without(self, part: Counted) -> Counted:
+    def _without(self, part: RelaxedCounts) -> RelaxedCounts:
         ways = np.where(part.known, self.price**part.constraints, 1.0)
-        return Counted(ways, ~part.known, part.constraints)
+        return RelaxedCounts(ways, ~part.known, part.constraints)
 
 
-def _either(one: Counted, other: Counted) -> Counted:
-    return Counted(one.ways + other.ways, one.known | other.known, max(one.constraints, other.constraints))
+def _either(one: RelaxedCounts, other: RelaxedCounts) -> RelaxedCounts:
+    return RelaxedCounts(one.ways + other.ways, one.known | other.known, max(one.constraints, other.constraints))
 
 
-def _membership(counted: Counted) -> Numbers:
+def _membership(counted: RelaxedCounts) -> Numbers:
     shares = (1 - KNOWN) * counted.ways / (1 + counted.ways)
     return shares + KNOWN * counted.known
