@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -236,6 +237,13 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
 def test_importing_the_package_imports_nothing_heavy() -> None:
     loaded = _python(f"import sys, unseen; print([name for name in {HEAVY!r} if name in sys.modules])").stdout
     assert loaded.strip() == "[]"
+
+
+def test_threads_of_one_question_sleep_while_they_wait(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_WAIT_POLICY", "")
+    monkeypatch.delenv("OMP_WAIT_POLICY")  # put back at the end, whatever the command sets
+    assert command("ask", "countries", NEIGHBOURS, "--method", "exact").code == 0
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
 
 
 def test_the_exact_method_does_without_torch() -> None:

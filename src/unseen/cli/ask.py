@@ -110,7 +110,7 @@ def _answers(
     if is_address(sources):
         with server_at(sources, method) as client:
             return client.ask(question, exact=method == "exact", **options), 0
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep: spinning costs more than one answer
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep; spinning would cost more
     from unseen import api
     from unseen.cli.console import note, read
     from unseen.cli.rules_command import open_rules
