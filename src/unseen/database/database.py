@@ -119,7 +119,7 @@ class Database:
 
     @property
     def recent(self) -> RecentChanges:
-        """The last changes, for whoever keeps a copy of the triples."""
+        """The last changes, for everyone who keeps a copy of the triples."""
         return self._ledger.live.recent
 
     @property

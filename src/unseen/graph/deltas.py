@@ -1,4 +1,4 @@
-"""A graph after some facts came and went: old ids stay, so that whatever was computed from them stays right.
+"""A graph after some facts came and went: old ids stay, so everything computed from them stays right.
 
 Cost: one pass over all names and one sort of all edges, however few have changed (300,000 edges: 50 ms). Entities that
 lose their last edge keep their name and id; they are no candidates for answers any more.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 MOST_ANSWERS = 1000
-"""Most answers to one question, whatever it asks for."""
+"""The largest number of answers to one question."""
 MOST_PARTS = 8192
 """Most parts (names, relation steps, operators) of one question, counted along every way through it."""
 MOST_TRIED = 20
@@ -109,7 +109,7 @@ class _Bound:
 
 
 class Predictor:
-    """A method, opened once, on whatever a database holds at the moment of asking."""
+    """A method, opened once, that answers on the current content of a database."""
 
     def __init__(self, database: Database, model: str) -> None:
         self.database, self.name = database, model

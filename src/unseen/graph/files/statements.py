@@ -49,7 +49,7 @@ class Statements:
         return (edge for edge in map(self.edge, quads) if edge is not None)
 
     def edge(self, quad: Any) -> Triple | None:
-        """A statement by name, whatever its named graph; None if it is left out."""
+        """A statement by name, from any named graph; None if it is left out."""
         subject, predicate, value, _ = quad
         head = subject.value if type(subject) is self._iri else f"_:{subject.value}"
         relation = predicate.value

@@ -38,7 +38,7 @@ class Bindings:
 
     @classmethod
     def always(cls) -> Bindings:
-        """One row without columns: what holds whatever the values are."""
+        """One row without columns: true for all values."""
         return cls({}, 1)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The tuples for which the graph itself satisfies a formula: exact, whatever cycles it has.
+"""The tuples for which the graph itself satisfies a formula: exact, even with cycles.
 
 Parts that test what is bound come first, then the part that leads to the fewest rows. Before that, the values that each
 variable can have are narrowed by all edges of the question together, which keeps tables of cyclic questions small.

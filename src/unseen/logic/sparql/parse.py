@@ -85,7 +85,7 @@ def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlSelection:
 
 
 def group_of(text: str, prefixes: Mapping[str, str]) -> Group:
-    """What stands between the brackets of a SELECT, whatever it selects."""
+    """The text between the brackets of a SELECT."""
     return _read(text, tuple(sorted(prefixes.items())))[0].group
 
 
