@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from unseen.logic.protocols import Estimator
     from unseen.rules.rule_set import Rules
 
-UNJUDGED = ("exact", "edge-type")
+UNJUDGED = ("exact", "edge-type", "path-counts")
 """What predicts nothing, or is a baseline that whoever names it wants to see."""
 MOST_TRIPLES = 100_000
 """Triples of the largest graph on which a model is asked about hidden facts."""
