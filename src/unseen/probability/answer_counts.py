@@ -68,8 +68,8 @@ class ExpectedNumber:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> ExpectedNumber:
         """The number of `as_json`."""
-        numbers = (int(plain[name]) for name in ("median", "low", "high"))
-        return cls(float(plain["mean"]), *numbers, float(plain["share"]))
+        median, low, high = (int(plain[name]) for name in ("median", "low", "high"))
+        return cls(float(plain["mean"]), median, low, high, float(plain["share"]))
 
     def __str__(self) -> str:
         shown = f"{self.mean:.1f}" if self.mean < 99.5 else f"{self.mean:,.0f}"
@@ -185,4 +185,5 @@ def _normal_table(means: Floats, variances: Floats, length: int, step: int) -> F
     """For each row the chance of each multiple of a step, of a normal number."""
     numbers = np.arange(length) * step
     table: Floats = np.exp(-((numbers - means[:, None]) ** 2) / (2 * np.maximum(variances, step**2 / 4)[:, None]))
-    return table / table.sum(axis=1, keepdims=True)
+    table /= table.sum(axis=1, keepdims=True)
+    return table
