@@ -10,6 +10,7 @@ import numpy as np
 from unseen.answers import DEFAULT_TOP, Question
 from unseen.errors import QueryRefused, UnseenError
 from unseen.logic.algebra import Anchor, Project, Query, bind, walk
+from unseen.logic.events import At
 from unseen.logic.formula import Atom, constants_of, links_of
 from unseen.logic.impossible_joins import impossible_joins
 from unseen.logic.joins.best_tuples import PatternNames
@@ -105,7 +106,7 @@ def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query | Pattern], *, sug
 
     nodes = [node for query in queries if isinstance(query, Query) for node in walk(query)]
     formulas = [query.formula for query in queries if isinstance(query, Pattern)]
-    entities = [node.entity for node in nodes if isinstance(node, Anchor) and isinstance(node.entity, str)]
+    entities = [node.entity for node in nodes if isinstance(node, Anchor | At) and isinstance(node.entity, str)]
     relations = [node.relation for node in nodes if isinstance(node, Project) and isinstance(node.relation, str)]
     entities += [constant.name for formula in formulas for constant in constants_of(formula)]
     relations += [link.relation for formula in formulas for link in links_of(formula) if isinstance(link, Atom)]

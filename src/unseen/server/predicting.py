@@ -53,6 +53,7 @@ SEARCHING, MOST_SEARCHING = 1 / 4, 1 / 2
 """Shares of the time limit: such a question gets what was found until the first one, and is refused at the second."""
 MOST_OF_REST, SEARCH_RETRY = 0.8, 10
 """The share of the time until its deadline that it may take; when it may come again if it had waited too long."""
+BOTH = (False, True)
 EXACT_GUESS = 1e-8
 """Seconds for a unit of an exact answer before anything is measured."""
 
@@ -130,13 +131,21 @@ class Predictor:
         self._cautions = Cautions(self.method, model)
         self._graph, self._version = database.graph, -1
         """What was asked last: `cost_of` must not wait for a new graph."""
-        self._paces = {(exact, tree): Pace(EXACT_GUESS if exact else GUESS) for exact in (0, 1) for tree in (0, 1)}
+        self._paces = {(exact, tree): Pace(EXACT_GUESS if exact else GUESS) for exact in BOTH for tree in BOTH}
         """By whether only exact answers are wanted, and whether the question is a tree."""
         self._explaining = Pace()
         self._timed = 0.0
         """Seconds of all calls so far; a call inside of a call counts once."""
         if self.method is not None:
             check_memory(self.method, self._graph)
+
+    def pace(self, *, exact: bool) -> Pace:
+        """How long predicted or exact answers take."""
+        return self._paces[exact or self.method is None, True]
+
+    def guesses(self, graph: KnowledgeGraph, needed: Sequence[int]) -> tuple[str, ...]:
+        """Warnings about directed relations that cannot be predicted."""
+        return () if self.method is None else self._cautions.guesses(graph, needed)
 
     def plan(self, asked: Asked) -> Planned:
         """A question, parsed; one that is too large is an error."""

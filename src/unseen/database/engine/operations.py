@@ -169,7 +169,7 @@ class Operations:
     def backup(self, path: str) -> None:
         """Write a checkpoint of what is committed into a new folder; files that do not change are hard links.
 
-        Where another thread writes, the engine may expect more of its log than has been written yet: then it tries again.
+        Where another thread writes, the engine may expect more of its log than is written yet; then it tries again.
         """
         for pause in PAUSES_OF_BACKUP:
             try:
