@@ -134,15 +134,19 @@ def _candidates(method: Combined, rows: HiddenRows, part: slice, random: np.rand
 
 
 def _kept(place: Path | None) -> OwnWeights | None:
-    if place is not None:
-        with suppress(UnseenError, OSError):
-            found = OwnWeights.load(place)
-            with suppress(OSError):
-                os.utime(place)
-            return found
-    return None
+    found = _read(place)
+    if found is not None and place is not None:
+        with suppress(OSError):
+            os.utime(place)  # what is used stays longest in the cache
+    return found
 
 
 def _shipped(graph: KnowledgeGraph) -> OwnWeights | None:
-    place = shipped_place(graph, WEIGHTS) if has_source(graph) else None
-    return _kept(place) if place is not None and place.is_file() else None
+    return _read(shipped_place(graph, WEIGHTS)) if has_source(graph) else None
+
+
+def _read(place: Path | None) -> OwnWeights | None:
+    if place is not None and place.is_file():
+        with suppress(UnseenError, OSError):
+            return OwnWeights.load(place)
+    return None
