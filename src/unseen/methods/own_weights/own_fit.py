@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 SHARED_PENALTY, OWN_PENALTY = 20.0, 60.0
 """For moving a weight by what changes scores by about 1."""
-SCALE_PENALTY, OFFSET_PENALTY = 20.0, 2.0
-RELATION_PENALTIES = np.array([100.0, 3.0])
+SCALE_PENALTY, OFFSET_PENALTY = 60.0, 6.0
+RELATION_PENALTIES = np.array([300.0, 10.0])
 """For the scale and the offset of one relation."""
 DAMPING = 0.5
 KEPT = 1 - MISSING
