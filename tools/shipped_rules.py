@@ -1,4 +1,4 @@
-"""Writes what the embedded graph teaches into the package, its rules and its weights: `python tools/shipped_rules.py`."""
+"""Writes what the embedded graph teaches into the package, rules and weights: `python tools/shipped_rules.py`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ ENOUGH_SECONDS = 1000.0
 
 
 def main() -> None:
+    """Mine the graph, fit the default model to it, and write both files."""
     graph = unseen.load("countries")
     rules, method = mine(graph), open_method("default")
     write(graph, rules, RULES)

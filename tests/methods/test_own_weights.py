@@ -1,4 +1,4 @@
-"""What a graph adds to the weights of network and rules: facts hidden from it, the fit, its file, and when it is made."""
+"""What a graph adds to the weights of network and rules: facts hidden from it, the fit, its file, when it is made."""
 
 from __future__ import annotations
 

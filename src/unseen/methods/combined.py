@@ -2,8 +2,8 @@
 
 Every projection asks both. The network reads the whole source set at once; rules fire from its strongest members. A
 `Combination` makes one probability of a link of what they say, edges of the graph carry the membership of their head,
-and logic comes after that. Rules are mined from the very graph that is asked (`mined_rules`), and how much both count is
-fitted to facts hidden from it (`own_weights`).
+and logic comes after that. Rules are mined from the very graph that is asked (`mined_rules`), and how much both count
+is fitted to facts hidden from it (`own_weights`).
 
 A graph that is too large for the network is answered by rules alone.
 
@@ -93,7 +93,10 @@ class Combined:
         compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
         followed = follow_in_parts(compact, compact.gather(sets), compact.relations_of(directed))
         own = self.own.weights(self, graph).rows(directed).on(self.device)
-        found, way = self.combination.probabilities(self.evidence(graph, sets, relations, followed), own), self.combination
+        found, way = (
+            self.combination.probabilities(self.evidence(graph, sets, relations, followed), own),
+            self.combination,
+        )
         if way.sharpness != 1:
             found = (found**way.sharpness + TRACE * found) / (1 + TRACE)
         return compact.scatter(torch.maximum(followed, way.ceiling * found))

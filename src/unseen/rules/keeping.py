@@ -1,6 +1,6 @@
 """Where what a graph teaches is kept between two programs: beside a database, or in the cache of the user.
 
-That is its rules (`RULES`), and what it adds to the weights of a model (`WEIGHTS`). A database keeps them in its folder.
+That is its rules (`RULES`), and what it adds to the weights of a model (`WEIGHTS`). A database keeps both.
 Those of files go to `rules/` and `weights/` in the cache folder, under the checksum of the graph.
 That folder is `UNSEEN_CACHE`, or `unseen` in the system's folder for caches; an empty `UNSEEN_CACHE` turns it off.
 Those of a graph that came from neither are not kept. Files are replaced in one step: two programs at once do no harm.

@@ -1,11 +1,11 @@
 """Weights of network and rules, and probabilities of links, that suit one graph: fitted to facts hidden from it.
 
-Two convex problems, one after the other, each drawn towards what was there before:
+Two problems, one after the other, each drawn towards what was there before:
 
-1. how much each kind of evidence counts: a softmax over the candidates of a question finds what was hidden. First for all
-   relations together, drawn towards the shipped weights; then for each directed relation, drawn towards those.
-2. how likely a candidate with such a score is: logistic regression on the score and on what is the same for all
-   candidates of a question, with the questions as often as they come. An offset for each relation comes last.
+1. how much each kind of evidence counts: a softmax over the candidates of a question finds what was hidden. First for
+   all relations together, drawn towards the shipped weights; then for each directed relation, drawn towards those.
+2. how likely a candidate with such a score is: the log-odds are a weighted sum of the score and of what is the same for
+   all candidates of a question; questions count as often as they come. Scale and offset of each relation come last.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ SCALE_PENALTY, OFFSET_PENALTY = 60.0, 6.0
 RELATION_PENALTIES = np.array([300.0, 10.0])
 """For the scale and the offset of one relation."""
 DAMPING = 0.5
+"""Questions with n hidden answers count n to this power less: their answers depend on each other."""
 KEPT = 1 - MISSING
 LEAST_ROWS = 5
 """A relation with fewer questions has the weights of all."""
@@ -46,9 +47,7 @@ def fitted_weights(
 ) -> tuple[Floats, Floats]:
     """What to add to the shipped weights of evidence and of probabilities, by directed relation."""
     evidence = _fitted_evidence(candidates, relations, num_relations)
-    scores, totals = scores_of(candidates, evidence[relations])
-    calibration = _fitted_calibration(candidates, relations, row_weights, num_relations, way, scores, totals)
-    return evidence, calibration
+    return evidence, _fitted_calibration(candidates, relations, row_weights, evidence, way)
 
 
 def scores_of(candidates: RowCandidates, added: Floats) -> tuple[Floats, Floats]:
@@ -82,7 +81,7 @@ def _fitted_evidence(candidates: RowCandidates, relations: Ids, num_relations: i
 
 
 def _spread(rows: RowCandidates) -> Floats:
-    """How far apart the candidates of a row lie in each kind of evidence, times the size of its weight: at least one."""
+    """How far apart the candidates of a row lie in each kind of evidence."""
     share = rows.many / np.maximum(1e-9, rows.many.sum(axis=1, keepdims=True))
     mean = np.einsum("rc,rce->re", share, rows.kinds)
     variance = np.einsum("rc,rce->re", share, (rows.kinds - mean[:, None, :]) ** 2)
@@ -119,13 +118,12 @@ def _fitted_calibration(
     candidates: RowCandidates,
     relations: Ids,
     row_weights: Floats,
-    num_relations: int,
+    evidence: Floats,
     way: Combination,
-    scores: Floats,
-    totals: Floats,
 ) -> Floats:
-    """By directed relation what to add to scale and offsets."""
-    added = np.zeros((num_relations + 1, len(CALIBRATION)))
+    """By directed relation what to add to scale and offsets, beside what is added to the weights of evidence."""
+    added = np.zeros((len(evidence), len(CALIBRATION)))
+    scores, totals = scores_of(candidates, evidence[relations])
     shipped = way.scale * scores + (_shipped_offsets(candidates, way) + way.offset.get("total", 0.0) * totals)[:, None]
     used = candidates.many > 0
     row = np.nonzero(used)[0]
@@ -145,9 +143,11 @@ def _fitted_calibration(
 
 
 def calibration_columns(scores: Floats, offsets: Floats, totals: Floats) -> Floats:
-    """[row, candidate, one of `CALIBRATION`]"""
+    """What log-odds are a weighted sum of: [row, candidate, one of `CALIBRATION`]."""
     rest = np.stack([np.ones(len(totals)), offsets[:, 4], offsets[:, 5], totals], axis=1)
-    return np.concatenate([scores[:, :, None], np.broadcast_to(rest[:, None, :], (*scores.shape, rest.shape[1]))], axis=2)
+    return np.concatenate(
+        [scores[:, :, None], np.broadcast_to(rest[:, None, :], (*scores.shape, rest.shape[1]))], axis=2
+    )
 
 
 def _shipped_offsets(candidates: RowCandidates, way: Combination) -> Floats:
@@ -156,9 +156,7 @@ def _shipped_offsets(candidates: RowCandidates, way: Combination) -> Floats:
     return found
 
 
-def _logistic_fit(
-    inputs: Floats, start: Floats, many: Floats, truth: NDArray[np.bool_], penalties: Floats
-) -> Floats:
+def _logistic_fit(inputs: Floats, start: Floats, many: Floats, truth: NDArray[np.bool_], penalties: Floats) -> Floats:
     """What to add to the logits, by column, so that what was hidden is likeliest.
 
     Of the facts that hold, `MISSING` are missing from the graph and look like all others that were not hidden. With

@@ -1,7 +1,7 @@
 """What network and rules say about the candidates of some questions, and which of them were hidden.
 
-Of every question are kept: what was hidden, the best candidates by the shipped weights, by the network and by rules, and
-a sample of the rest, each of which stands for several. Known targets are left out.
+Of every question are kept: what was hidden, the best candidates by the shipped weights, by the network and by rules,
+and a sample of the rest, each of which stands for several. Known targets are left out.
 """
 
 from __future__ import annotations
