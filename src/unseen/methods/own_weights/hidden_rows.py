@@ -1,8 +1,8 @@
 """Questions that a graph can be tried with: facts drawn from it, asked for from one end, some of them hidden.
 
 The facts of a graph are taken to be nine tenths of those that hold, and the others to be missing at random. So facts
-are drawn, and each fact with the source and the relation of one of them is hidden with probability `MISSING`; one that is
-all there is about an entity stays. Half of the questions that are asked are about a fact that is hidden; `weights` make
+are drawn, and each fact with the source and the relation of one of them is hidden with probability `MISSING`; one
+that is all there is about an entity stays. Half of the questions that are asked are about a fact that is hidden; `weights` make
 up for that, and for rare relations being drawn more often than they come.
 """
 

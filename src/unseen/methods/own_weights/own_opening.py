@@ -1,8 +1,8 @@
 """What a graph adds to the weights of a model: remembered, kept in a file, shipped, or found out in a few seconds.
 
 Facts of the graph are hidden and asked for (`hidden_rows`), by the network on the graph without them and by the rules
-of the graph, and the weights are fitted to what came back (`own_fit`). The first questions are timed; on a graph on which
-too few could be asked, and on a small one, nothing is added. `UNSEEN_FIT=0` turns all of it off.
+of the graph, and the weights are fitted to what came back (`own_fit`). The first questions are timed; on a graph on
+which too few could be asked, and on a small one, nothing is added. `UNSEEN_FIT=0` turns all of it off.
 
 Weights stay while a graph grows or shrinks, until a fifth of its facts has changed.
 """
