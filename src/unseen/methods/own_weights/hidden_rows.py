@@ -2,8 +2,8 @@
 
 The facts of a graph are taken to be nine tenths of those that hold, and the others to be missing at random. So facts
 are drawn, and each fact with the source and the relation of one of them is hidden with probability `MISSING`; one
-that is all there is about an entity stays. Half of the questions that are asked are about a fact that is hidden; `weights` make
-up for that, and for rare relations being drawn more often than they come.
+that is all there is about an entity stays. Half of the questions that are asked are about a fact that is hidden;
+`weights` make up for that, and for rare relations being drawn more often than they come.
 """
 
 from __future__ import annotations
