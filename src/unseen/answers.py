@@ -201,7 +201,7 @@ class _Asking:
         self.traversal = Traversal(graph) if execution is None else execution.traversal
         self.explainer = Explainer(graph, self.traversal, execution, method, method_name)
         self.is_candidate = np.zeros(graph.num_entities, bool)
-        self.is_candidate[graph.connected_entities] = True
+        self.is_candidate[graph.candidates] = True
         self.known = [self._known(question) for question in questions]
 
     def answers(self, answered: Callable[[], None]) -> list[Answers]:

@@ -93,7 +93,7 @@ def _restricted(graph: KnowledgeGraph, query: Query, kind: str | None, new: bool
         alike = ends_like(graph, kind, query)
         candidates = alike if candidates is None else np.intersect1d(candidates, alike)
     if new:
-        everyone = graph.connected_entities if candidates is None else candidates
+        everyone = graph.candidates if candidates is None else candidates
         candidates = np.setdiff1d(everyone, related_to_named(graph, query))
     return rest, candidates
 

@@ -64,7 +64,7 @@ def pattern_answers(
 def _allowed(graph: KnowledgeGraph, question: Question) -> NDArray[np.bool_]:
     """For each entity, whether it may be a value of an answer variable."""
     allowed = np.zeros(graph.num_entities, bool)
-    allowed[graph.connected_entities if question.candidates is None else question.candidates] = True
+    allowed[graph.candidates if question.candidates is None else question.candidates] = True
     return allowed
 
 
