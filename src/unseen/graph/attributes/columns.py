@@ -11,14 +11,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from unseen.graph.arrow_arrays import text_array
 from unseen.graph.attributes.literal_table import EMPTY_TABLE, LiteralTable
 from unseen.graph.names import Names
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
+
+    from unseen.graph.prefixes import Prefixes
 
     Ids = NDArray[np.int32]
 
@@ -99,6 +101,13 @@ class Attributes:
             np.concatenate([self.values, literal_ids[rows.literal_ids]]),
             literals,
         )
+
+    def renamed(self, prefixes: Prefixes) -> Attributes:
+        """The same values with other prefixes for the names of attributes."""
+        if not len(self.names):
+            return self
+        names = Names(self.names.kind, self.names.keys, self.names.labels, prefixes)
+        return Attributes(names, self.entities, self.attributes, self.values, self.literals)
 
     def without(self, rows: ValueRows, entity_ids: Ids) -> Attributes:
         """These values without some; those that are not there change nothing. `entity_ids` may have -1."""

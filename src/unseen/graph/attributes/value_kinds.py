@@ -39,10 +39,7 @@ TEXTS = (Kind.STRING, Kind.LANGUAGE)
 
 WHOLE_TYPES = frozenset(
     XSD + name
-    for name in (
-        "integer long int short byte unsignedLong unsignedInt unsignedShort unsignedByte nonNegativeInteger "
-        "positiveInteger nonPositiveInteger negativeInteger"
-    ).split()
+    for name in ["integer", "long", "int", "short", "byte", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger"]
 )
 _KINDS = {
     **dict.fromkeys((*WHOLE_TYPES, f"{XSD}decimal", f"{XSD}double", f"{XSD}float"), Kind.NUMBER),
