@@ -11,6 +11,7 @@ A query denotes a set of entities.
 | `Not(part)` | all entities of the graph that are not members of `part` |
 | `Given(members)` | exactly these entities: recorded kinds, values that pass a test, everything |
 | `Anything()`, `Loop(relation)` | all entities; those related to themselves: `resolving` makes a `Given` of them |
+| `Valued(part)` | entities by their recorded values; `resolving` makes a `Given` of it |
 
 The same nodes carry names (as written by a user) or ids (bound to one graph's vocabulary): `bind` turns the first
 into the second. In names a relation is followed backwards by `inverse=True`; in ids the direction is part of the id.
@@ -20,16 +21,19 @@ Nodes are frozen and hashable, so equal sub-questions are found by a dictionary 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused
+from unseen.logic.formula import constants_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from unseen.logic.formula import Recorded, Variable
 
     Ids = NDArray[np.int32]
 
@@ -196,6 +200,20 @@ class Anything(Query):
 
 
 @dataclass(frozen=True)
+class Valued(Query):
+    """The entities of which something about recorded values holds; `constants` are the ids of entities it names."""
+
+    part: Recorded
+    variable: Variable
+    text: str | None = field(default=None, compare=False)
+    """The question as written, to show the place of an error."""
+    constants: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{{{' '.join(self.part.written).strip() or 'by values'}}}"
+
+
+@dataclass(frozen=True)
 class Loop(Query):
     """What a relation leads from to itself, as the graph records it."""
 
@@ -240,6 +258,9 @@ def bind(query: Query, entity_id: Callable[[str], int], relation_id: Callable[[s
     """The query with ids in place of names; nodes that carry ids already stay as they are, and so does `Anything`."""
     if isinstance(query, Anchor):
         return Anchor(entity_id(query.entity)) if isinstance(query.entity, str) else query
+    if isinstance(query, Valued):
+        names = dict.fromkeys(constant.name for constant in constants_of(query.part.part))
+        return replace(query, constants=tuple((name, entity_id(name)) for name in names))
     if isinstance(query, Loop):
         return Loop(relation_id(query.relation, False)) if isinstance(query.relation, str) else query
     children = tuple(bind(child, entity_id, relation_id) for child in query.children)

@@ -16,9 +16,10 @@ import numpy as np
 
 from unseen.errors import QueryRefused
 from unseen.graph.vocabulary import directed_relation, inverse_relation
-from unseen.logic.algebra import Anchor, Anything, Given, Loop, Members, Project, Query, rebuild
+from unseen.logic.algebra import Anchor, Anything, Given, Loop, Members, Project, Query, Valued, rebuild
 from unseen.logic.formula import TYPE
 from unseen.logic.traverse import answers, step
+from unseen.logic.values.by_values import entities_by_values, text_of
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
@@ -65,6 +66,8 @@ def resolved(query: Query, graph: KnowledgeGraph, type_relation: int | None, *, 
             return rebuild(query, (Given(Members(graph.range_of(int(inverse_relation(directed)))[0])),))
         case Loop():
             return Given(Members(answers(graph, query)))
+        case Valued():
+            return Given(Members(entities_by_values(graph, query)), text_of(query))
         case Anything():
             return Given(Members(graph.connected_entities))
     return rebuild(query, tuple(resolved(child, graph, type_relation, ends=ends) for child in query.children))
