@@ -62,7 +62,9 @@ def _leaf(query: Query, variable: str, variables: Collection[str]) -> str:
 
 def _closed(query: Query, variable: str, variables: Collection[str]) -> str:
     text = _open(query, variable, variables)
-    simple = isinstance(query, Not | Anchor | Valued) or (isinstance(query, Project) and isinstance(query.source, Anchor))
+    simple = isinstance(query, Not | Anchor | Valued) or (
+        isinstance(query, Project) and isinstance(query.source, Anchor)
+    )
     return text if simple else f"({text})"
 
 

@@ -10,16 +10,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from unseen.errors import QueryRefused
-from unseen.logic.algebra import MAX_DEPTH, Anchor, Anything, Loop, Not, Project, Query, Valued, conjunction, disjunction
+from unseen.logic.algebra import (
+    MAX_DEPTH,
+    Anchor,
+    Anything,
+    Loop,
+    Not,
+    Project,
+    Query,
+    Valued,
+    conjunction,
+    disjunction,
+)
 from unseen.logic.formula import (
     Atom,
     Constant,
     Disjunction,
     Equal,
     Formula,
+    HasValue,
     Negation,
     Place,
     Recorded,
+    Test,
     Variable,
     binds,
     conjuncts,
@@ -155,6 +168,8 @@ class _TreeBuilder:
                 return Anchor(part.constant.name)
             case Recorded():
                 return self.valued(part, variable)
+            case HasValue() | Test():
+                self.refuse(f"?{variable.name} stands for values", part.place)
             case Negation():
                 return Not(self.members(part.part, variable))
             case Disjunction():

@@ -39,7 +39,21 @@ TEXTS = (Kind.STRING, Kind.LANGUAGE)
 
 WHOLE_TYPES = frozenset(
     XSD + name
-    for name in ["integer", "long", "int", "short", "byte", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger"]
+    for name in [
+        "integer",
+        "long",
+        "int",
+        "short",
+        "byte",
+        "unsignedLong",
+        "unsignedInt",
+        "unsignedShort",
+        "unsignedByte",
+        "nonNegativeInteger",
+        "positiveInteger",
+        "nonPositiveInteger",
+        "negativeInteger",
+    ]
 )
 _KINDS = {
     **dict.fromkeys((*WHOLE_TYPES, f"{XSD}decimal", f"{XSD}double", f"{XSD}float"), Kind.NUMBER),

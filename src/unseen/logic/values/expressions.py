@@ -111,9 +111,7 @@ def with_operands(expression: Expression, terms: Mapping[Variable, Variable | Co
         case Denied():
             return Denied(with_operands(expression.part, terms))
         case Compare():
-            return replace(
-                expression, left=_replaced(expression.left, terms), right=_replaced(expression.right, terms)
-            )
+            return replace(expression, left=_replaced(expression.left, terms), right=_replaced(expression.right, terms))
     return replace(expression, operand=_replaced(expression.operand, terms))
 
 

@@ -210,9 +210,7 @@ def _loosely(sign: str, left: _Column, right: _Column) -> Outcome:
     first, last = np.where(times, _starts(right, times), right.numbers), right.numbers
     begins = np.where(times, _starts(left, times), left.numbers)
     last = np.where(times, ends_of(right.kinds, first), last)
-    comparable = times | (
-        (left.kinds == right.kinds) & np.isin(left.kinds, (Kind.NUMBER, Kind.BOOLEAN, Kind.TIME))
-    )
+    comparable = times | ((left.kinds == right.kinds) & np.isin(left.kinds, (Kind.NUMBER, Kind.BOOLEAN, Kind.TIME)))
     with np.errstate(invalid="ignore"):
         less = comparable & (begins < first)
         equal = comparable & (begins >= first) & ((begins < last) | (begins == first))
