@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from unseen.displays import bar, block, heading, note, table
-from unseen.logic.ordering import order_of_rows
 from unseen.logic.choose import Ranked, largest_in_rows, largest_of
+from unseen.logic.ordering import order_of_rows
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
 from unseen.logic.values.shown import recorded_texts

@@ -123,6 +123,8 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     kind: str | None = None,
     type_relation: str | None = None,
     new: bool = False,
+    order_by: str | None = None,
+    predict_values: bool = False,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): known answers first, then predicted ones.
 
@@ -135,8 +137,11 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     `kind` only lets entities be answers that have been at the end of a relation: `capital` what it leads to, `^capital`
     where it comes from, `question` the ends of the question's own relations. `type_relation` is the relation of
     `x a Kind` where it is not rdf:type. `new` leaves out what is already related to an entity that the question names.
+    `order_by` is an attribute, `name` or `probability`, with ` desc` for the largest first; several are separated by
+    commas. `predict_values` predicts comparisons of values that are not recorded, from similar entities.
     """
     wishes = {"kind": kind, "type_relation": type_relation, "new": new}
+    wishes |= {"order_by": order_by, "predict_values": predict_values}
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
     return ask_prepared(graph, bound, method, all_predictions=all_predictions)
 

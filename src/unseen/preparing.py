@@ -49,19 +49,23 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     kind: str | None = None,
     type_relation: str | None = None,
     new: bool = False,
-    order_by: str | None = None,
+    order_by: str | Sequence[Ordering] | None = None,
+    predict_values: bool = False,
 ) -> Question:
     """The question with the ids of a graph; an error if it does not parse, cannot be answered, or has unknown names.
 
+    `order_by` says in which order the answers come (`population desc, name`); by default the most probable first.
+    With `predict_values`, comparisons of values that are not recorded are predicted.
     `lookup` holds names that were looked up before, see `lookup_for`. `warnings` of the question say why it can hardly
     have an answer.
     """
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
     parsed, limit, order, variable = parsed_question(question, graph)
-    order = orderings_of(order_by) if order_by else order
+    order = (orderings_of(order_by) if isinstance(order_by, str) else tuple(order_by)) if order_by else order
+    variable = next((one.key for one in order if one.is_variable and isinstance(parsed, Query)), variable)
     types = type_relation_of(graph, type_relation)
-    names = KindNames(lookup or graph.vocabulary, types)
+    names = KindNames(lookup or graph.vocabulary, types, graph.attributes.names)
     top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
     if isinstance(parsed, Pattern):
         bound = BoundPattern.of(parsed, PatternNames(names.entity_id, names.relation_id, types))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, UnknownName
 from unseen.graph.vocabulary import directed_relation, inverse_relation
 from unseen.logic.algebra import Anchor, Anything, Given, Loop, Members, Project, Query, Valued, rebuild
 from unseen.logic.formula import TYPE
@@ -23,6 +23,7 @@ from unseen.logic.values.by_values import entities_by_values, text_of
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.names import Names
     from unseen.graph.vocabulary import Lookup, Vocabulary
 
 
@@ -37,8 +38,8 @@ def type_relation_of(graph: KnowledgeGraph, named: str | None) -> int | None:
 class KindNames:
     """Names looked up in a vocabulary, where the relation of `x a Kind` may be another than `rdf:type`."""
 
-    def __init__(self, names: Vocabulary | Lookup, type_relation: int | None) -> None:
-        self._names, self._type_relation = names, type_relation
+    def __init__(self, names: Vocabulary | Lookup, type_relation: int | None, attributes: Names | None = None) -> None:
+        self._names, self._type_relation, self._attributes = names, type_relation, attributes
 
     def entity_id(self, name: str) -> int:
         """As in the vocabulary."""
@@ -47,11 +48,20 @@ class KindNames:
     def relation_id(self, name: str, inverse: bool = False) -> int:
         """As in the vocabulary, but for `rdf:type`: an error where the graph has no relation for it."""
         if name != TYPE:
-            return self._names.relation_id(name, inverse)
+            return self._relation_id(name, inverse)
         if self._type_relation is None:
             reason = "the graph has no rdf:type: name the relation that tells kinds by --type-relation (type_relation=)"
             raise QueryRefused(f"{reason}, or restrict answers by --answers-like (kind=)")
         return directed_relation(self._type_relation, inverse)
+
+    def _relation_id(self, name: str, inverse: bool) -> int:
+        try:
+            return self._names.relation_id(name, inverse)
+        except UnknownName:
+            if self._attributes is None or not len(self._attributes) or self._attributes.find_all([name])[0] < 0:
+                raise
+            reason = f"`{name}` is an attribute, it leads to values and not to entities: write `{name}(x) > ...`"
+            raise QueryRefused(reason) from None
 
 
 def resolved(query: Query, graph: KnowledgeGraph, type_relation: int | None, *, ends: bool = True) -> Query:

@@ -15,7 +15,7 @@ from unseen.errors import Stopped
 from unseen.logic.algebra import Query
 from unseen.logic.stopping import stop_when
 from unseen.preparing import prepare
-from unseen.server.predicting import MOST_ANSWERS, RESTRICTIONS
+from unseen.server.predicting import MOST_ANSWERS, RESTRICTIONS, order_of
 from unseen.server.problems import too_slow
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ def known_answers(graph: KnowledgeGraph, planned: Planned) -> Answers:
     """What the graph itself answers to a small question."""
     wanted = [count for count in (planned.limit, planned.asked.top) if count is not None]
     wishes = {name: getattr(planned.asked, name) for name in RESTRICTIONS}
-    question = prepare(graph, planned.query, top=min([*wanted, MOST_ANSWERS]) if wanted else None, **wishes)
+    question = prepare(
+        graph, planned.query, top=min([*wanted, MOST_ANSWERS]) if wanted else None, order_by=order_of(planned), **wishes
+    )
     deadline = time.monotonic() + SECONDS
     try:
         with stop_when(lambda: time.monotonic() > deadline):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 from unseen.errors import QueryRefused, QuestionTooLarge
 from unseen.logic.algebra import Project, Query, rebuild
-from unseen.logic.formula import Test as ValueTest
 from unseen.logic.formula import (
     Conjunction,
     Disjunction,
@@ -30,6 +29,7 @@ from unseen.logic.formula import (
     free_variables,
     substituted,
 )
+from unseen.logic.formula import Test as ValueTest
 from unseen.logic.pattern import Pattern, checked_pattern
 from unseen.logic.sparql.patterns import (
     AllOf,
@@ -186,7 +186,10 @@ class _Meaning:
 
 def _tree(formula: Formula, answer: Variable, text: str) -> Query:
     formula = _quantified(formula, frozenset((answer,)))
-    formula = gathered(formula, value_variables(formula) - {answer})
+    values = value_variables(formula)
+    if answer in values:
+        raise QueryRefused(f"?{answer.name} stands for values")
+    formula = gathered(formula, values)
     for part in _walk(formula):
         variables = free_variables(part) if isinstance(part, Negation) else frozenset()
         if len(variables) > 1:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from unseen.logic.formula import Conjunction, Disjunction, Equal, Formula, Place, Variable, free_variables
-
 from unseen.logic.values.expressions import Denied
 
 if TYPE_CHECKING:

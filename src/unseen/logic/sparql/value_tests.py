@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import QueryRefused
-from unseen.graph.attributes.value_kinds import LANGUAGE_TYPE, STRING, STRING_TYPE, XSD, Tag
+from unseen.graph.attributes.value_kinds import LANGUAGE_TYPE, STRING, STRING_TYPE, Tag
 from unseen.logic.formula import Constant, HasValue, Place, Variable
 from unseen.logic.sparql.terms import kind_of
 from unseen.logic.values.expressions import Both, Compare, Denied, Either, IsKind, Literal, Text, TextOf
@@ -57,17 +57,18 @@ class ValueReader:
     def __init__(self, terms: Terms, attributes: Names | None, relations: Names | None) -> None:
         self.terms, self._attributes, self._relations = terms, attributes, relations
         self.variables: set[str] = set()
+        self._objects: dict[str, str] = {}
+        """By variable a name that leads to it."""
         self._known: dict[str, tuple[bool, bool]] = {}
 
     def note_variables(self, where: Any) -> None:
         """Find the variables that stand for values, wherever they are tested."""
-        if self._attributes is None or not len(self._attributes):
-            return
         subjects: set[str] = set()
         doubtful: set[str] = set()
         for start, path, end in _triples(where):
             subjects.add(str(start))
             for name, target in self._ends(path, start, end):
+                self._objects.setdefault(str(target), name)
                 is_attribute, is_relation = self._is_attribute(name)
                 if is_attribute and kind_of(target) == "Variable":
                     (doubtful if is_relation else self.variables).add(str(target))
@@ -145,10 +146,25 @@ class ValueReader:
 
     def _comparison(self, node: Any) -> Expression:
         left = self._operand(node.expr)
+        for side in (left, self._operand(node.other)) if node.op in ("<", "<=", ">", ">=") else ():
+            self._require_values(side)
         if node.op in ("IN", "NOT IN"):
             parts = tuple(Compare("=", left, self._operand(option)) for option in node.other)
             return Either(parts) if node.op == "IN" else Denied(Either(parts))
         return Compare(str(node.op), left, self._operand(node.other))
+
+    def _require_values(self, side: Operand) -> None:
+        """Refuse an order of entities, with the attributes that may have been meant."""
+        if not isinstance(side, Variable) or side.name in self.variables:
+            return
+        reason = f"?{side.name} stands for entities, which have no order"
+        name = self._objects.get(side.name)
+        if name is not None and self._attributes is not None and len(self._attributes):
+            near = ", ".join(self._attributes.closest(name))
+            reason += f"; {name} is no attribute of the graph" + (f", closest: {near}" if near else "")
+        elif name is not None:
+            reason += "; the graph has no values"
+        raise QueryRefused(reason)
 
     def _operand(self, node: Any) -> Operand:
         node = bare(node)
