@@ -179,6 +179,8 @@ class Question:
     """In which order the answers come; by default the most probable first."""
     attributes: tuple[tuple[str, int], ...] = ()
     """Attributes, by name and id, whose values are shown beside the answers."""
+    predict_values: bool = False
+    """Whether values that are not recorded are predicted."""
 
 
 def answers_of(
@@ -304,6 +306,11 @@ class _Asking:
     def _values(self, question: Question, entities: list[int]) -> list[dict[str, str]]:
         """For each entity the recorded values of the attributes that a question is about."""
         columns = {name: recorded_texts(self.graph, attribute, entities) for name, attribute in question.attributes}
+        if question.predict_values and self.execution is not None:
+            from unseen.logic.value_prediction.wording import filled
+
+            for name, attribute in question.attributes:
+                columns[name] = filled(self.graph, attribute, entities, columns[name])
         return [{name: texts[place] for name, texts in columns.items()} for place in range(len(entities))]
 
     def _explained(self, query: Query, known: Ranked, predicted: Ranked) -> list[Explanation]:

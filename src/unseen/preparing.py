@@ -68,7 +68,7 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     names = KindNames(lookup or graph.vocabulary, types, graph.attributes.names)
     top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
     if isinstance(parsed, Pattern):
-        bound = BoundPattern.of(parsed, PatternNames(names.entity_id, names.relation_id, types))
+        bound = BoundPattern.of(parsed, PatternNames(names.entity_id, names.relation_id, types, predict_values))
         text = str(parsed.text or question)
         check_orderings(graph, order, [answer.name for answer in parsed.answers])
         return replace(_prepared_pattern(graph, bound, text, (top, explain, predicted_only), kind, new), order=order)
@@ -76,10 +76,10 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
     _require_ids(query, graph)
     attributes = shown_attributes(graph, query, order, variable)
-    query = resolved(query, graph, types)
+    query = resolved(query, graph, types, predict=predict_values)
     warnings = (*impossible_joins(graph, query), *_unbounded(parsed))
     query, candidates = _restricted(graph, query, kind, new)
-    shown = {"variable": variable, "order": order, "attributes": attributes}
+    shown = {"variable": variable, "order": order, "attributes": attributes, "predict_values": predict_values}
     return Question(str(question), query, top, explain, predicted_only, candidates, warnings, **shown)  # type: ignore[arg-type]
 
 

@@ -12,6 +12,7 @@ A query denotes a set of entities.
 | `Given(members)` | exactly these entities: recorded kinds, values that pass a test, everything |
 | `Anything()`, `Loop(relation)` | all entities; those related to themselves: `resolving` makes a `Given` of them |
 | `Valued(part)` | entities by their recorded values; `resolving` makes a `Given` of it |
+| `Graded(degrees)`, `Unrecorded(part)` | entities by probabilities of predicted values; nobody is known to be in them |
 
 The same nodes carry names (as written by a user) or ids (bound to one graph's vocabulary): `bind` turns the first
 into the second. In names a relation is followed backwards by `inverse=True`; in ids the direction is part of the id.
@@ -191,6 +192,52 @@ class Given(Query):
         return f"{{{self.text or f'{len(self.members):,} entities'}}}"
 
 
+class Degrees:
+    """Sorted ids of entities with a probability each, that can be compared and hashed as a whole."""
+
+    def __init__(self, ids: Ids, degrees: NDArray[np.float32]) -> None:
+        self.ids, self.degrees = ids, degrees
+        self._digest = hashlib.blake2b(ids.tobytes() + degrees.tobytes(), digest_size=16).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Degrees) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"Degrees({len(self.ids):,}, {self._digest.hex()})"
+
+
+@dataclass(frozen=True)
+class Graded(Query):
+    """Entities that each belong to a set with some probability; those of one `cause` rise and fall together."""
+
+    degrees: Degrees
+    cause: str
+
+    def __str__(self) -> str:
+        return f"{{{self.cause}: {self.degrees}}}"
+
+
+@dataclass(frozen=True)
+class Unrecorded(Query):
+    """What is only predicted: nobody is known to belong to it, whatever `part` says."""
+
+    part: Query
+
+    def __post_init__(self) -> None:
+        self._set_depth_and_size()
+
+    @property
+    def children(self) -> tuple[Query, ...]:
+        """The part."""
+        return (self.part,)
+
+    def __str__(self) -> str:
+        return f"predicted {self.part}"
+
+
 @dataclass(frozen=True)
 class Anything(Query):
     """All entities: a variable of which nothing else is said."""
@@ -251,6 +298,8 @@ def rebuild(query: Query, children: tuple[Query, ...]) -> Query:
             return Or(children)
         case Not():
             return Not(children[0])
+        case Unrecorded():
+            return Unrecorded(children[0])
     return query
 
 

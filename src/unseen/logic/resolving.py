@@ -64,10 +64,13 @@ class KindNames:
             raise QueryRefused(reason) from None
 
 
-def resolved(query: Query, graph: KnowledgeGraph, type_relation: int | None, *, ends: bool = True) -> Query:
+def resolved(
+    query: Query, graph: KnowledgeGraph, type_relation: int | None, *, ends: bool = True, predict: bool = False
+) -> Query:
     """The query, which carries ids, with given sets for recorded kinds and for variables of which nothing is said.
 
-    Such a variable ranges over the ends of its relation; without `ends` over everything that has an edge.
+    Such a variable ranges over the ends of its relation; without `ends` over everything that has an edge. With `predict`
+    values that are not recorded are predicted.
     """
     match query:
         case Project(relation=int(directed), source=Anchor(entity=int(kind))) if _is_kind(directed, type_relation):
@@ -77,10 +80,22 @@ def resolved(query: Query, graph: KnowledgeGraph, type_relation: int | None, *, 
         case Loop():
             return Given(Members(answers(graph, query)))
         case Valued():
-            return Given(Members(entities_by_values(graph, query)), text_of(query))
+            return _by_values(graph, query, predict=predict)
         case Anything():
             return Given(Members(graph.connected_entities))
-    return rebuild(query, tuple(resolved(child, graph, type_relation, ends=ends) for child in query.children))
+    return rebuild(
+        query,
+        tuple(resolved(child, graph, type_relation, ends=ends, predict=predict) for child in query.children),
+    )
+
+
+def _by_values(graph: KnowledgeGraph, query: Valued, *, predict: bool) -> Query:
+    recorded = Given(Members(entities_by_values(graph, query)), text_of(query))
+    if not predict:
+        return recorded
+    from unseen.logic.value_prediction.query_parts import with_predictions  # only where it is wanted
+
+    return with_predictions(graph, query, recorded)
 
 
 def _is_kind(directed: int, type_relation: int | None) -> bool:

@@ -172,7 +172,8 @@ def _compared(sign: str, left: _Column, right: _Column) -> Outcome:
         )
     is_text = same & np.isin(left.kinds, TEXTS)
     is_other, is_entity = same & (left.kinds == Kind.OTHER), same & (left.kinds == Kind.ENTITY)
-    comparable = same & ~is_other & ~is_entity
+    # engines order no booleans, so neither does this
+    comparable = same & ~is_other & ~is_entity & (left.kinds != Kind.BOOLEAN)
     if is_text.any() or is_other.any():
         same_tag = _true(pc.equal(left.tags, right.tags))
         equal |= (is_text | is_other) & same_tag & _true(pc.equal(left.texts, right.texts))
@@ -181,7 +182,8 @@ def _compared(sign: str, left: _Column, right: _Column) -> Outcome:
         comparable &= ~is_text | same_tag
     equal |= is_entity & (left.entities == right.entities)
     if sign not in ("=", "!="):
-        return _ordered(sign, equal, less, more) & comparable, ~comparable & ~(is_other & equal)
+        is_same = equal & (is_other | (left.kinds == Kind.BOOLEAN))
+        return _ordered(sign, equal, less, more) & (comparable | is_same), ~comparable & ~is_same
     one_is_other = (left.kinds == Kind.OTHER) | (right.kinds == Kind.OTHER)
     apart = np.isin(left.kinds, (Kind.LANGUAGE, Kind.ENTITY)) | np.isin(right.kinds, (Kind.LANGUAGE, Kind.ENTITY))
     error = one_is_other & ~equal & ~apart
