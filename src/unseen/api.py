@@ -48,7 +48,8 @@ def load(
 
     Several files make one graph. An object is a table (pandas, Arrow, polars) with the columns head, relation and tail,
     a networkx graph with directed edges, PyKEEN's `TriplesFactory`, or any triples of names.
-    `values` are files of numbers, dates and texts: tables (entity, attribute, value) or RDF. Literals in RDF are values too.
+    `values` are files of numbers, dates and texts: tables (entity, attribute, value) or RDF. Literals in RDF are
+    values too.
     `literals` keeps RDF literals as entities. `skip_errors` skips malformed lines. `progress` is called with the number
     of bytes read and their total.
     """

@@ -34,8 +34,8 @@ class KnowledgeGraph:
     """An immutable set of edges.
 
     `heads`, `relations` and `tails` are int32 columns in order of first appearance, without repeats; `relations` holds
-    relation ids as in `vocabulary`, always read forwards. Sorted views are built when first asked for, once. `attributes`
-    holds what is recorded of entities beside edges: numbers, dates, strings.
+    relation ids as in `vocabulary`, always read forwards. Sorted views are built when first asked for, once.
+    `attributes` holds what is recorded of entities beside edges: numbers, dates, strings.
     """
 
     def __init__(

@@ -103,7 +103,7 @@ class Execution:
         self._bind(query, entity, witness, choose or _first)
         return witness
 
-    def _combine(self, query: Query) -> Tensor:
+    def _combine(self, query: Query) -> Tensor:  # noqa: PLR0911 - a table
         """Anchors and logical operators; projections are there already, from their level."""
         match query:
             case Anchor(entity=int(entity)):

@@ -126,7 +126,7 @@ class Recorded:
 Formula: TypeAlias = Atom | Equal | Conjunction | Disjunction | Negation | Exists | HasValue | Test | Recorded
 
 
-def free_variables(formula: Formula) -> frozenset[Variable]:
+def free_variables(formula: Formula) -> frozenset[Variable]:  # noqa: PLR0911 - a table
     """The variables of a formula that no `Exists` inside it binds."""
     match formula:
         case Atom():

@@ -69,8 +69,8 @@ def resolved(
 ) -> Query:
     """The query, which carries ids, with given sets for recorded kinds and for variables of which nothing is said.
 
-    Such a variable ranges over the ends of its relation; without `ends` over everything that has an edge. With `predict`
-    values that are not recorded are predicted.
+    Such a variable ranges over the ends of its relation; without `ends` over everything that has an edge. With
+    `predict` values that are not recorded are predicted.
     """
     match query:
         case Project(relation=int(directed), source=Anchor(entity=int(kind))) if _is_kind(directed, type_relation):

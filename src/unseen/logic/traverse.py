@@ -56,7 +56,7 @@ class Traversal:
             found = self._sets[query] = self._evaluate(query)
         return found
 
-    def _evaluate(self, query: Query) -> Ids:
+    def _evaluate(self, query: Query) -> Ids:  # noqa: PLR0911 - a table
         match query:
             case Anchor(entity=int(entity)):
                 return np.array([entity], np.int32)

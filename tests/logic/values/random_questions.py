@@ -116,7 +116,7 @@ class RandomQuestion:
             return f"!({self.expression(depth - 1)})"
         return self.test()
 
-    def test(self) -> str:
+    def test(self) -> str:  # noqa: PLR0911 - a table
         if not self.values or self.random.random() < 0.1:
             if len(self.entities) > 1 and self.random.random() < 0.5:
                 return f"{self.random.choice(self.entities)} != {self.random.choice(self.entities)}"

@@ -79,7 +79,9 @@ class KnownTuples:
             )
         return table if table.rows else Bindings.never(kept & free_variables(formula) | frozenset(table.columns))
 
-    def _joined(self, part: Formula, table: Bindings, needed: frozenset[Variable], domains: Domains) -> Bindings:
+    def _joined(  # noqa: PLR0911 - a table
+        self, part: Formula, table: Bindings, needed: frozenset[Variable], domains: Domains
+    ) -> Bindings:
         match part:
             case Atom():
                 return self._atom(part, table, domains)
@@ -144,7 +146,7 @@ class KnownTuples:
         tables = [self._evaluated(one, table, needed) for one in part.parts]
         return union_of([one.projected(wanted) for one in tables], wanted)
 
-    def _growth(self, part: Formula, table: Bindings) -> tuple[int, float]:
+    def _growth(self, part: Formula, table: Bindings) -> tuple[int, float]:  # noqa: PLR0911 - a table
         """How soon a part is taken: tests first, then what makes few rows, and what excludes when all is bound."""
         unbound = free_variables(part) - table.columns.keys()
         if isinstance(part, Test):

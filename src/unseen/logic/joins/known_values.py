@@ -1,4 +1,4 @@
-"""Recorded values in tables of bindings: values have numbers behind those of all entities, and are joined like edges."""
+"""Recorded values in tables of bindings: they have numbers behind those of all entities, and are joined like edges."""
 
 from __future__ import annotations
 

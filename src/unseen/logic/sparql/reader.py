@@ -70,7 +70,7 @@ class Select:
 def read_select(
     tree: Any, text: str, tokens: list[Token], namespaces: Mapping[str, str], names: GraphNames | None = None
 ) -> Select:
-    """The SELECT of a parse tree; `namespaces` are the prefixes that need no declaration, `names` those of the graph."""
+    """The SELECT of a parse tree; `namespaces` are prefixes that need no declaration, `names` those of the graph."""
     prologue, query = tree
     reader = _Reader(text, tokens, namespaces, names)
     for declaration in prologue:
@@ -199,7 +199,7 @@ class _Reader:
         steps = zip([start, *between], parts, [*between, end], strict=True)
         return all_of([self.link(source, part, target, place) for source, part, target in steps], place)
 
-    def test(self, node: Any, place: Place) -> Test:
+    def test(self, node: Any, place: Place) -> Test:  # noqa: PLR0911 - a table
         """The test of a FILTER."""
         kind = kind_of(node)
         if kind in _OPERATIONS and not node.other:

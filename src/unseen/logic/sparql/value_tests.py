@@ -79,9 +79,9 @@ class ValueReader:
         literal = self.literal(end)
         if literal is not None and self._is_attribute(name)[0]:
             return HasValue(name, subject, literal, place)
-        if isinstance(value, Variable) and self._is_attribute(name)[0]:
-            if value.name in self.variables or not self._is_attribute(name)[1]:
-                return HasValue(name, subject, value, place)
+        is_attribute, is_relation = self._is_attribute(name)
+        if isinstance(value, Variable) and is_attribute and (value.name in self.variables or not is_relation):
+            return HasValue(name, subject, value, place)
         return None
 
     def literal(self, node: Any) -> Literal | None:
@@ -122,7 +122,7 @@ class ValueReader:
             for side, value in zip(sides, typed, strict=True)
         )
 
-    def expression(self, node: Any) -> Expression:
+    def expression(self, node: Any) -> Expression:  # noqa: PLR0911 - a table
         """The test that a node of the tree is."""
         node = bare(node)
         kind = kind_of(node)

@@ -1,4 +1,4 @@
-"""Linear regression on marks and measures, with a penalty that keeps rare marks small; solved by conjugate gradients."""
+"""Linear regression on marks and measures, with a penalty that keeps rare marks small, by conjugate gradients."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class TextOf:
 
 @dataclass(frozen=True)
 class Compare:
-    """Two values side by side. `loose` is the comparison of formulas: dates of any kind, texts whatever their language."""
+    """Two values side by side. `loose`: as in formulas, dates of any kind and texts whatever their language."""
 
     sign: str
     left: Operand

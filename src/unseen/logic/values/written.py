@@ -1,4 +1,4 @@
-"""Comparisons of values as formulas write them: `population(x) > 1000`, `founded(x) < 1900-01-01`, `name(x) ~ "^New"`."""
+"""Comparisons of values in formulas: `population(x) > 1000`, `founded(x) < 1900-01-01`, `name(x) ~ "^New"`."""
 
 from __future__ import annotations
 
