@@ -18,6 +18,7 @@ from unseen.logic.ordering import order_of_rows
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
 from unseen.logic.values.shown import recorded_texts
+from unseen.probability.answer_counts import expected_number
 from unseen.reasons.drawing import drawn
 from unseen.reasons.explaining import NOTHING, Explainer
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from unseen.logic.joins.bound_pattern import BoundPattern
     from unseen.logic.ordering import Ordering
     from unseen.logic.protocols import Estimator
+    from unseen.probability.answer_counts import ExpectedNumber
     from unseen.reasons.drawing import Picture
     from unseen.reasons.explaining import Explanation
     from unseen.reasons.reason import Reason
@@ -89,6 +91,8 @@ class Answers(Sequence[Answer]):
     """For a question with several answer variables or cycles: whether no better answer can have been missed."""
     missed: float | None = None
     """For such a question: no answer that is missing is more probable than this."""
+    expected: ExpectedNumber | None = None
+    """How many answers there are in all by expectation, with an interval; None where nothing is predicted."""
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -106,6 +110,7 @@ class Answers(Sequence[Answer]):
         counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
         answers = [_answer_json(answer) for answer in self.answers]
         plain = {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+        plain |= {} if self.expected is None else {"expected": self.expected.as_json()}
         plain |= {"warnings": list(self.warnings)} if self.warnings else {}
         if self.complete is not None:
             plain |= {"complete": self.complete, "missed": round(self.missed or 0.0, 6)}
@@ -142,6 +147,7 @@ class Answers(Sequence[Answer]):
             for one in self.answers
         ]
         counts = f"{self.known:,} known, {len(self):,} shown, by {self.method}"
+        counts += "" if self.expected is None else f"; {self.expected}"
         parts = [table(("rank", "entity", "", "probability"), rows), note(counts), *map(note, self.warnings)]
         return block(heading(self.query), *parts)
 
@@ -216,6 +222,8 @@ class _Asking:
         self.is_candidate = np.zeros(graph.num_entities, bool)
         self.is_candidate[graph.candidates] = True
         self.known = [self._known(question) for question in questions]
+        self.expected: list[ExpectedNumber | None] = []
+        """Of each question that has been ranked."""
 
     def answers(self, answered: Callable[[], None]) -> list[Answers]:
         """All answers, with names that are looked up together."""
@@ -233,8 +241,9 @@ class _Asking:
                 len(found),
                 self._answers(question, *one, names),
                 question.warnings,
+                expected=expected,
             )
-            for question, found, one in zip(self.questions, self.known, ranked, strict=True)
+            for question, found, one, expected in zip(self.questions, self.known, ranked, self.expected, strict=True)
         ]
 
     def _known(self, question: Question) -> Ids:
@@ -257,6 +266,7 @@ class _Asking:
         check_stop()
         questions, found = self.questions[part], self.known[part]
         if self.execution is None:
+            self.expected += [None] * len(questions)
             certain = [np.ones(len(members), np.float32) for members in found]
             return [(known, []) for known in self._ranked_known(questions, found, certain)]
         values = self.execution.stacked([question.query for question in questions]).float().cpu().numpy()
@@ -265,6 +275,7 @@ class _Asking:
         others = values.copy()
         for row, question, members in zip(others, questions, found, strict=True):
             row[~self._may_be(question)] = 0
+            self.expected.append(self._expected(question, row))
             row[members] = 0
         counts = [question.top - len(one) for question, one in zip(questions, known, strict=True)]
         found_others = largest_in_rows(others, counts)
@@ -278,6 +289,11 @@ class _Asking:
         entities, values = (np.array(column) for column in zip(*ranked, strict=True))
         order = order_of_rows(self.graph, {question.variable: entities}, values, question.order)
         return [ranked[place] for place in order.tolist()]
+
+    def _expected(self, question: Question, probabilities: Values) -> ExpectedNumber:
+        """How many answers there are, by the probabilities of all who may be one."""
+        carried = None if self.execution is None else self.execution.carried(question.query)
+        return expected_number(probabilities, None if carried is None else carried.float().cpu().numpy())
 
     def _ranked_known(
         self, questions: Sequence[Question], found: Sequence[Ids], values: Sequence[Values]
