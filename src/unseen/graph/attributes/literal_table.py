@@ -65,7 +65,7 @@ class LiteralTable:
 
     def tag(self, literal: int) -> Tag:
         """The type and language of a literal."""
-        return self.tags[self.tag_numbers[literal]]
+        return self.tags[int(self.tag_numbers[literal])]
 
     def text(self, literal: int) -> str:
         """The text of a literal."""

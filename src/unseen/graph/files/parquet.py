@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from unseen.errors import GraphError, shorten
 from unseen.graph.files.dialect import ROLES, role_columns
 from unseen.graph.files.formats import is_compressed
+from unseen.graph.files.numbering import part_of_batches
 from unseen.graph.files.parts import LONGEST_NAME
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def read_parquet(source: Source, *, typed_values: bool = False) -> Part:
         if not stream.read(1):
             raise GraphError("the file is empty", path=source.path)
     try:
-        part = part_ofbatches(batches(source, typed_values=typed_values))
+        part = part_of_batches(batches(source, typed_values=typed_values))
     except (pa.ArrowException, OSError) as error:
         problem = shorten(str(error).partition("\n")[0], 200)
         raise GraphError(f"is not a Parquet file that can be read: {problem}", path=source.path) from error

@@ -50,8 +50,7 @@ class PredictedValues:
 
     def probability_below(self, value: float, *, inclusive: bool) -> Numbers:
         """For each entity how probable a value is that is smaller, or equal."""
-        side = "right" if inclusive else "left"
-        place = np.searchsorted(self.scores.values, value, side=side)
+        place = int(np.searchsorted(self.scores.values, value, side="right" if inclusive else "left"))
         bounds = np.concatenate([[-np.inf], _between(self.scores.scores), [np.inf]])
         errors = (bounds[place] - self.centres) / self.widths
         return _shares_below(self.errors, errors)

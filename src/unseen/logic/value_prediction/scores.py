@@ -45,4 +45,5 @@ def normal_quantiles(shares: Numbers) -> Numbers:
     root = np.sqrt(-2 * np.log(tail))
     above = 2.515517 + 0.802853 * root + 0.010328 * root**2
     below = 1 + 1.432788 * root + 0.189269 * root**2 + 0.001308 * root**3
-    return np.where(shares < 0.5, -1, 1) * (root - above / below)
+    found: Numbers = np.where(shares < 0.5, -1, 1) * (root - above / below)
+    return found

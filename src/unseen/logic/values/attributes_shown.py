@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unseen.logic.algebra import And, Or, Valued
-from unseen.logic.formula import HasValue
 from unseen.logic.ordering import NAME, PROBABILITY
 from unseen.logic.values.attribute_names import attribute_id, showing
 from unseen.logic.values.gathering import value_patterns
@@ -37,7 +36,7 @@ def _compared(graph: KnowledgeGraph, query: Query) -> Iterator[tuple[str, int]]:
             yield from _compared(graph, part)
     if isinstance(query, Valued):
         with showing(query.text):
-            for part in value_patterns(query.part.part):
-                if isinstance(part, HasValue) and part.subject == query.variable:
-                    attribute = attribute_id(graph, part.attribute, part.place)
+            for found in value_patterns(query.part.part):
+                if found.subject == query.variable:
+                    attribute = attribute_id(graph, found.attribute, found.place)
                     yield graph.attributes.names.name(attribute), attribute

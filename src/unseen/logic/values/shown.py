@@ -71,9 +71,9 @@ def attribute_keys(
     if not len(owners):
         return [np.full(len(entities), np.nan)]
     keys = node_keys(graph, values + graph.num_entities)
-    order = np.lexsort([*reversed(keys), owners])
-    side = "right" if largest else "left"
-    place = np.searchsorted(owners, entities, side=side) - (1 if largest else 0)
+    order = np.lexsort([*reversed(keys), owners.astype(float)])
+    before, after = np.searchsorted(owners, entities), np.searchsorted(owners, entities, side="right")
+    place = after - 1 if largest else before
     place = np.clip(place, 0, len(owners) - 1)
     is_there = owners[place] == entities
     return [np.where(is_there, key[order][place], np.nan) for key in keys]
