@@ -323,7 +323,7 @@ class _Asking:
         """For each entity the recorded values of the attributes that a question is about."""
         columns = {name: recorded_texts(self.graph, attribute, entities) for name, attribute in question.attributes}
         if question.predict_values and self.execution is not None:
-            from unseen.logic.value_prediction.wording import filled
+            from unseen.logic.value_prediction.interval_texts import filled
 
             for name, attribute in question.attributes:
                 columns[name] = filled(self.graph, attribute, entities, columns[name])

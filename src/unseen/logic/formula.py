@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from unseen.logic.values.expressions import Literal, operands_of, with_operands
+from unseen.logic.values.test_expressions import Literal, operands_of, with_operands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from unseen.logic.values.expressions import Expression
+    from unseen.logic.values.test_expressions import Expression
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 """The relation of `x a Kind`; a graph may have another one for it."""

@@ -35,7 +35,7 @@ from unseen.logic.formula import (
 )
 from unseen.logic.pattern import Pattern, query_or_pattern
 from unseen.logic.tree import to_query
-from unseen.logic.values.expressions import Literal
+from unseen.logic.values.test_expressions import Literal
 from unseen.logic.values.written import EXAMPLES, SIGN, compared, literal_at
 
 if TYPE_CHECKING:

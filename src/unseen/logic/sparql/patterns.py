@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from unseen.logic.formula import Conjunction, Disjunction, Equal, Formula, Place, Variable, free_variables
-from unseen.logic.values.expressions import Denied
+from unseen.logic.values.test_expressions import Denied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from unseen.logic.values.expressions import Expression
+    from unseen.logic.values.test_expressions import Expression
 
     Variables: TypeAlias = frozenset[Variable]
 

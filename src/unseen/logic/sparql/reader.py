@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
 from unseen.logic.formula import Atom, Constant, Equal, Formula, Place, Variable
-from unseen.logic.sparql.ordering import order_of
+from unseen.logic.sparql.order_by import order_of
 from unseen.logic.sparql.patterns import (
     AllOf,
     AnyOf,

@@ -12,7 +12,7 @@ from unseen.errors import QueryRefused
 from unseen.graph.attributes.value_kinds import LANGUAGE_TYPE, STRING, STRING_TYPE, Tag
 from unseen.logic.formula import Constant, HasValue, Place, Variable
 from unseen.logic.sparql.terms import kind_of
-from unseen.logic.values.expressions import Both, Compare, Denied, Either, IsKind, Literal, Text, TextOf
+from unseen.logic.values.test_expressions import Both, Compare, Denied, Either, IsKind, Literal, Text, TextOf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unseen.graph.names import Names
     from unseen.logic.formula import Term
     from unseen.logic.sparql.terms import Terms
-    from unseen.logic.values.expressions import Expression, Operand
+    from unseen.logic.values.test_expressions import Expression, Operand
 
 FUNCTIONS = ("REGEX", "STRSTARTS", "STRENDS", "CONTAINS", "LANG", "LANGMATCHES", "STR", "ISLITERAL", "ISIRI", "ISURI")
 """Functions of FILTER that are answered."""
@@ -137,9 +137,9 @@ class ValueReader:
                 return self._comparison(node)
             case "Builtin_REGEX":
                 flags = self._constant(node.flags).text if node.flags else ""
-                return Text("regex", self._operand(node.text), self._constant(node.pattern), flags)
+                return Text("regex", self._text(node.text), self._constant(node.pattern), flags)
         if kind in _TEXT_TESTS:
-            return Text(_TEXT_TESTS[kind], self._operand(node.arg1), self._constant(node.arg2))
+            return Text(_TEXT_TESTS[kind], self._text(node.arg1), self._constant(node.arg2))
         if kind in _KINDS:
             return IsKind(_KINDS[kind], self._operand(node.arg))
         raise NotAValueTest
@@ -153,16 +153,22 @@ class ValueReader:
             return Either(parts) if node.op == "IN" else Denied(Either(parts))
         return Compare(str(node.op), left, self._operand(node.other))
 
+    def _text(self, node: Any) -> Operand:
+        """What a test of a text is about."""
+        operand = self._operand(node)
+        self._require_values(operand)
+        return operand
+
     def _require_values(self, side: Operand) -> None:
-        """Refuse an order of entities, with the attributes that may have been meant."""
+        """Refuse a test of entities as if they were values, with the attributes that may have been meant."""
         if not isinstance(side, Variable) or side.name in self.variables:
             return
-        reason = f"?{side.name} stands for entities, which have no order"
+        reason = f"?{side.name} stands for entities, not for values"
         name = self._objects.get(side.name)
         if name is not None and self._attributes is not None and len(self._attributes):
             near = ", ".join(self._attributes.closest(name))
             reason += f"; {name} is no attribute of the graph" + (f", closest: {near}" if near else "")
-        elif name is not None:
+        elif self._attributes is not None:
             reason += "; the graph has no values"
         raise QueryRefused(reason)
 

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from unseen.logic.value_prediction.normal_scores import NormalScores
 from unseen.logic.value_prediction.ridge import Design, fitted
-from unseen.logic.value_prediction.scores import Scores
 from unseen.logic.value_prediction.traits import Measures, marks_of, numbers_of, roles
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PredictedValues:
     widths: Numbers
     errors: Numbers
     """Errors in widths that hidden values have shown, sorted."""
-    scores: Scores
+    scores: NormalScores
 
     def probability_below(self, value: float, *, inclusive: bool) -> Numbers:
         """For each entity how probable a value is that is smaller, or equal."""
@@ -117,7 +117,7 @@ def _predicted(graph: KnowledgeGraph, attribute: int, wanted: Places) -> Predict
     fit = _Fit(graph, attribute, entities, has_value)
     centres, widths, errors = fit.distributions()
     place = np.searchsorted(entities, wanted)
-    return PredictedValues(wanted, centres[place], widths[place], np.sort(errors), Scores.of(known.values))
+    return PredictedValues(wanted, centres[place], widths[place], np.sort(errors), NormalScores.of(known.values))
 
 
 class _Fit:

@@ -17,14 +17,14 @@ from unseen.logic.algebra import And, Degrees, Given, Graded, Members, Not, Or, 
 from unseen.logic.formula import Exists, HasValue, Test, Variable, conjuncts
 from unseen.logic.value_prediction.predictor import predicted_values
 from unseen.logic.values.attribute_names import attribute_id
-from unseen.logic.values.expressions import TURNED, Both, Compare, Denied, Either, Literal
+from unseen.logic.values.test_expressions import TURNED, Both, Compare, Denied, Either, Literal
 from unseen.logic.values.times import ends_of, is_year, start_of_year
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Valued
     from unseen.logic.value_prediction.predictor import PredictedValues
-    from unseen.logic.values.expressions import Expression
+    from unseen.logic.values.test_expressions import Expression
 
 
 class NotPredicted(Exception):

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unseen.logic.value_prediction.traits import Marks
+    from unseen.logic.value_prediction.traits import TraitMarks
 
     Numbers = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ class Design:
     measures: Numbers
 
     @classmethod
-    def of(cls, marks: Marks, measures: Numbers) -> Design:
+    def of(cls, marks: TraitMarks, measures: Numbers) -> Design:
         """The traits of rows; a measure that is unknown says so by a column of its own."""
         known = np.isfinite(measures)
         columns = np.concatenate([np.ones((len(measures), 1)), np.where(known, measures, 0), known], axis=1)

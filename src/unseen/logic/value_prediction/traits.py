@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.graph.attributes.value_kinds import IN_TIME, Kind
-from unseen.logic.value_prediction.scores import Scores
+from unseen.logic.value_prediction.normal_scores import NormalScores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +31,8 @@ NUMERIC = (Kind.NUMBER, *IN_TIME)
 
 
 @dataclass(frozen=True)
-class Marks:
-    """Marks of entities: `rows` are places of entities, `marks` numbers of marks."""
+class TraitMarks:
+    """TraitMarks of entities: `rows` are places of entities, `marks` numbers of marks."""
 
     rows: Places
     marks: Places
@@ -40,21 +40,21 @@ class Marks:
 
 
 @dataclass(frozen=True)
-class Measured:
+class KnownNumbers:
     """The mean value of each entity for one attribute, as scores; the entities are sorted."""
 
     entities: Places
     values: Numbers
 
 
-def numbers_of(graph: KnowledgeGraph, attribute: int) -> Measured:
+def numbers_of(graph: KnowledgeGraph, attribute: int) -> KnownNumbers:
     """The entities with numbers or dates of an attribute, each with its mean."""
     entities, values = graph.attributes.of_attribute(attribute)
     literals = graph.attributes.literals
     kept = np.isin(literals.kinds[values], NUMERIC) & np.isfinite(literals.numbers[values])
     owners, where = np.unique(entities[kept], return_inverse=True)
     sums = np.bincount(where, literals.numbers[values[kept]], len(owners))
-    return Measured(owners.astype(np.int64), sums / np.maximum(1, np.bincount(where, minlength=len(owners))))
+    return KnownNumbers(owners.astype(np.int64), sums / np.maximum(1, np.bincount(where, minlength=len(owners))))
 
 
 def roles(graph: KnowledgeGraph) -> tuple[Places, Places]:
@@ -65,7 +65,7 @@ def roles(graph: KnowledgeGraph) -> tuple[Places, Places]:
     return distinct // num, distinct % num
 
 
-def marks_of(graph: KnowledgeGraph, entities: Places, has_value: NDArray[np.bool_]) -> Marks:
+def marks_of(graph: KnowledgeGraph, entities: Places, has_value: NDArray[np.bool_]) -> TraitMarks:
     """The marks of some sorted entities that enough of those with a value have."""
     place = np.full(graph.num_entities, -1, np.int64)
     place[entities] = np.arange(len(entities))
@@ -83,7 +83,7 @@ def marks_of(graph: KnowledgeGraph, entities: Places, has_value: NDArray[np.bool
     enough = np.bincount(numbers[has_value[row]], minlength=int(numbers.max(initial=0)) + 1) >= LEAST_HOLDERS
     renumbered = np.cumsum(enough) - 1
     kept = enough[numbers]
-    return Marks(row[kept], renumbered[numbers[kept]], int(enough.sum()))
+    return TraitMarks(row[kept], renumbered[numbers[kept]], int(enough.sum()))
 
 
 class Measures:
@@ -116,10 +116,10 @@ class Measures:
         """The scores of the wanted attribute by entity, NaN where it is not recorded."""
         return self._scored[self.wanted]
 
-    def _scores(self, measured: Measured) -> Numbers:
+    def _scores(self, measured: KnownNumbers) -> Numbers:
         found = np.full(self.graph.num_entities, np.nan)
         if len(measured.entities):
-            found[measured.entities] = Scores.of(measured.values).score(measured.values)
+            found[measured.entities] = NormalScores.of(measured.values).score(measured.values)
         return found
 
     def _choose(self, has_value: NDArray[np.bool_]) -> None:

@@ -22,7 +22,7 @@ from unseen.graph.attributes.literal_table import LiteralTable
 from unseen.graph.attributes.value_kinds import IN_TIME, STRING, TEXTS, Kind
 from unseen.graph.prefixes import iri_of
 from unseen.logic.formula import Constant, Variable
-from unseen.logic.values.expressions import Both, Compare, Denied, Either, IsKind, Literal, Text, TextOf
+from unseen.logic.values.test_expressions import Both, Compare, Denied, Either, IsKind, Literal, Text, TextOf
 from unseen.logic.values.times import ends_of, is_year
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
-    from unseen.logic.values.expressions import Expression, Operand
+    from unseen.logic.values.test_expressions import Expression, Operand
 
     Ids = NDArray[np.int32]
     Mask = NDArray[np.bool_]

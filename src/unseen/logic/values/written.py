@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from unseen.graph.attributes.value_kinds import STRING, XSD, Tag
 from unseen.logic.formula import Conjunction, Exists, Formula, HasValue, Place, Recorded, Test, Variable
-from unseen.logic.values.expressions import SIGNS, Compare, Denied, Literal, Text
+from unseen.logic.values.test_expressions import SIGNS, Compare, Denied, Literal, Text
 
 if TYPE_CHECKING:
     from unseen.logic.formula import Term
-    from unseen.logic.values.expressions import Expression
+    from unseen.logic.values.test_expressions import Expression
 
 SIGN = re.compile(r"<=|>=|!=|!~\*?|~\*?|=|<|>")
 _AFTER = r"(?![\w.(])"

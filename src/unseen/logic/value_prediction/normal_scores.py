@@ -1,6 +1,6 @@
 """Values as normal scores: the place of a value among all of its attribute, on the scale of a bell curve.
 
-Scores make no difference between a linear and a logarithmic scale, and one far value counts no more than a far rank.
+NormalScores make no difference between a linear and a logarithmic scale, and one far value counts no more than a far rank.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Scores:
+class NormalScores:
     """The distinct values of an attribute and their scores, both rising."""
 
     values: Numbers
     scores: Numbers
 
     @classmethod
-    def of(cls, values: Numbers) -> Scores:
-        """Scores of some values: the middle of the ranks of equal ones."""
+    def of(cls, values: Numbers) -> NormalScores:
+        """NormalScores of some values: the middle of the ranks of equal ones."""
         distinct, counts = np.unique(values, return_counts=True)
         middle = np.cumsum(counts) - counts / 2
         return cls(distinct, normal_quantiles(middle / counts.sum()))
