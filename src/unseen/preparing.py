@@ -77,7 +77,11 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     _require_ids(query, graph)
     attributes = shown_attributes(graph, query, order, variable)
     query = resolved(query, graph, types, predict=predict_values)
-    warnings = (*impossible_joins(graph, query), *_unbounded(parsed))
+    warnings = (
+        *impossible_joins(graph, query),
+        *_unbounded(parsed),
+        *_unpredictable(graph, attributes, predict_values),
+    )
     query, candidates = _restricted(graph, query, kind, new)
     shown = {"variable": variable, "order": order, "attributes": attributes, "predict_values": predict_values}
     return Question(str(question), query, top, explain, predicted_only, candidates, warnings, **shown)  # type: ignore[arg-type]
@@ -91,6 +95,17 @@ def _prepared_pattern(
         raise QueryRefused("`kind` and `new` go with one answer variable: say what kind each variable is by `x a Kind`")
     _, candidates = _restricted(graph, bound.named(graph), kind, new)
     return Question(text, bound.relations(graph), *wishes, candidates, pattern=bound)
+
+
+def _unpredictable(graph: KnowledgeGraph, attributes: Sequence[tuple[str, int]], predict_values: bool) -> Iterator[str]:
+    """Why values are not predicted, although that is wanted."""
+    if not predict_values:
+        return
+    from unseen.logic.value_prediction.predictor import LEAST_VALUES, predicted_values
+
+    for name, attribute in attributes:
+        if predicted_values(graph, attribute) is None:
+            yield f"values of `{name}` are not predicted: that takes {LEAST_VALUES} recorded numbers or dates"
 
 
 def _unbounded(query: Query) -> Iterator[str]:

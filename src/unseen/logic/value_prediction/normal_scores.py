@@ -1,6 +1,6 @@
 """Values as normal scores: the place of a value among all of its attribute, on the scale of a bell curve.
 
-NormalScores make no difference between a linear and a logarithmic scale, and one far value counts no more than a far rank.
+Scores make no difference between a linear and a logarithmic scale, and one far value counts no more than a far rank.
 """
 
 from __future__ import annotations
