@@ -1,9 +1,9 @@
 """Values that are not recorded, as distributions: what similar entities have, as wide as it has been wrong before.
 
-The prediction is a linear one of normal scores from marks and measures of an entity (`traits`). Twenty times, a twentieth
-of the known values is hidden and predicted from the others; the errors, relative to how large errors are expected to be
-for such an entity, are the distribution around a prediction (split conformal prediction). So an interval of 80 % holds
-80 % of hidden values, whatever the data look like, as long as hidden values are like those that are recorded.
+The prediction is a linear one of normal scores from marks and measures of an entity (`traits`). Twenty times, a
+twentieth of the known values is hidden and predicted from the others; the errors, relative to how large errors are
+expected to be for such an entity, are the distribution around a prediction (split conformal prediction). So an interval
+of 80 % holds 80 % of hidden values, whatever the data look like, as long as hidden values are like recorded ones.
 """
 
 from __future__ import annotations
