@@ -59,6 +59,26 @@ def ask(
     new: Annotated[
         bool, typer.Option("--new", help="Leave out what is already related to an entity that the question names.")
     ] = False,
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ATTRIBUTE",
+            help="Order answers by an attribute, name or probability; ` desc` behind it: the largest first.",
+            show_default=False,
+        ),
+    ] = None,
+    predict_values: Annotated[
+        bool, typer.Option("--predict-values", help="Predict comparisons of values that are not recorded.")
+    ] = False,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--values",
+            metavar="FILE",
+            help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
+            show_default=False,
+        ),
+    ] = None,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -90,7 +110,8 @@ def ask(
         "all_predictions": all_predictions,
     }
     options |= {"kind": answers_like, "type_relation": type_relation, "new": new}
-    reading = {"literals": literals, "skip_errors": skip_errors}
+    options |= {"order_by": order_by, "predict_values": predict_values}
+    reading = {"literals": literals, "skip_errors": skip_errors, "values": tuple(values or ())}
     answers, told = _answers(sources, question, model or method, options, reading)
     hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""
     for warning in answers.warnings[told:]:
@@ -102,7 +123,7 @@ def ask(
 
 
 def _answers(
-    sources: list[str], question: str, method: str | None, options: dict[str, Any], reading: dict[str, bool]
+    sources: list[str], question: str, method: str | None, options: dict[str, Any], reading: dict[str, Any]
 ) -> tuple[Answers, int]:
     """The answers of a server or of a graph, and how many of their warnings were shown before anything was computed."""
     from unseen.cli.servers import is_address, server_at
