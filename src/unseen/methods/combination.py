@@ -60,6 +60,8 @@ class LinkEvidence:
     """The sum of the memberships of the set."""
     tails: Float[Tensor, " row"]
     """Targets of the relation a source, on average."""
+    copies: Float[Tensor, " node"] | None = None
+    """How many candidates each column stands for; one, if there is nothing."""
 
     def kinds(self) -> tuple[Tensor, ...]:
         """The evidence in the order of `EVIDENCE`."""
@@ -71,7 +73,8 @@ class LinkEvidence:
 
     def context(self) -> tuple[Float[Tensor, " row"], ...]:
         """What is known beforehand, in the order of `CONTEXT`."""
-        nodes = min(max(self.network.shape[1], SMALLEST_GRAPH), LARGEST_GRAPH)
+        count = self.network.shape[1] if self.copies is None else int(self.copies.sum())
+        nodes = min(max(count, SMALLEST_GRAPH), LARGEST_GRAPH)
         one = torch.ones_like(self.quality)
         return one, self.quality, self.size.clamp(min=1).log(), one * math.log10(nodes)
 
@@ -107,7 +110,8 @@ class Combination:
         for name, kind in zip(EVIDENCE, links.kinds(), strict=True):
             weight = self._weight(name, context)
             score += (weight.clamp(min=1e-3) if name in RISES else weight).unsqueeze(1) * kind
-        total = score.masked_fill(links.is_known, -torch.inf).logsumexp(dim=1).clamp(-30, 30)
+        counted = score if links.copies is None else score + links.copies.log()
+        total = counted.masked_fill(links.is_known, -torch.inf).logsumexp(dim=1).clamp(-30, 30)
         offset = self.offset.get("total", 0.0) * total
         for name, value in zip(OFFSET, links.offsets(), strict=False):
             offset = offset + self.offset.get(name, 0.0) * value

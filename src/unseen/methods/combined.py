@@ -30,7 +30,10 @@ from unseen.methods.combination import Combination, LinkEvidence
 from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
 from unseen.methods.known_facts import KnownFactsProjector
 from unseen.methods.mined_rules import MinedRules
+from unseen.methods.near_projection import NearProjection
 from unseen.methods.zero_shot import footprint
+from unseen.methods.zero_shot.effort import budget_for
+from unseen.methods.zero_shot.frontier import relations_alone
 
 if TYPE_CHECKING:
     from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
@@ -48,6 +51,8 @@ class Combined:
     network: ZeroShot
     rules: MinedRules
     combination: Combination
+    effort: str = "normal"
+    """How much of a large graph the network looks at on the CPU: see `zero_shot.effort`."""
     _is_small: WeakKeyDictionary[KnowledgeGraph, bool] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
@@ -71,6 +76,11 @@ class Combined:
         """The rules of a graph."""
         return self.rules.rules_of(graph)
 
+    def near(self, graph: KnowledgeGraph) -> NearProjection | None:
+        """What projects on a graph of which the network reads a part at a time; None where it reads all of it."""
+        budget = budget_for(graph, self.effort, self.device)
+        return None if budget is None else NearProjection(self.network, self.rules, self.combination, budget)
+
     def has_network(self, graph: KnowledgeGraph) -> bool:
         """Whether a graph is small enough for the network; found out once for each graph."""
         found = self._is_small.get(graph)
@@ -84,6 +94,9 @@ class Combined:
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
         """Row i: what the edges of `relations[i]` carry over from `sets[i]`, or as much as is predicted."""
+        near = self.near(graph)
+        if near is not None:
+            return near.project(graph, sets, relations)
         if not self.has_network(graph):
             return KnownFactsProjector(self.rules, self.ceiling).project(graph, sets, relations)
         compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
@@ -121,7 +134,9 @@ class Combined:
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The same, and the fuzzy sets of all sub-queries."""
         with torch.no_grad():
-            if self.has_network(graph):
+            if self.near(graph) is not None:
+                self.network.read_relations(graph, queries, relations_alone(self.network, graph))
+            elif self.has_network(graph):
                 self.network.read_relations(graph, queries)
             return execute_coherently(self, graph, queries, self.device)
 

@@ -1,0 +1,189 @@
+"""Projections of network and rules on a large graph: only what lies near a source set is looked at.
+
+Rules and known facts work on the whole graph. The network reads a frontier (`zero_shot.frontier`), in which every row of
+a batch has its own part of the graph. Candidates are what it contains, what rules lead to and what is known. All others
+are there as well, as far as probabilities depend on them: they are counted by how many edges lead to them, with the
+network's floor. Their own probability is taken for zero.
+
+Cost: what is touched, and two passes over all entities for each row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, no_type_check
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from unseen.graph.compiling import compiled
+from unseen.logic.stopping import check_stop
+from unseen.methods.combination import LinkEvidence
+from unseen.methods.mined_rules import MinedRules, largest_by_entity
+from unseen.methods.zero_shot.frontier import frontier_of
+from unseen.rules.adjacency import adjacency_of
+from unseen.rules.lookups import row_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from unseen.graph import KnowledgeGraph
+    from unseen.methods.combination import Combination
+    from unseen.methods.zero_shot.effort import Budget
+    from unseen.methods.zero_shot.zero_shot import ZeroShot
+    from unseen.rules.adjacency import Adjacency
+
+    Ids = NDArray[np.int64]
+    Values = NDArray[np.float32]
+
+LEAST_SHARE = 1e-5
+"""Of the strongest member, that a member needs to count."""
+MOST_WANTED = 8_192
+"""Candidates of rules that are put into a frontier, the likeliest ones."""
+TRACE = 1e-6
+"""How much of the probability itself stays beside its power, so that what is unlikely keeps its order."""
+
+
+class Fuzzy(NamedTuple):
+    """A fuzzy set by its members, ascending."""
+
+    entities: Ids
+    memberships: Values
+
+
+class Sources(NamedTuple):
+    """How many edges of a relation lead to an entity: `numbers[i]` entities are led to by `sizes[i]` edges each."""
+
+    sizes: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    tails: float
+    """Targets of the relation a source, on average."""
+
+
+@dataclass(frozen=True)
+class NearProjection:
+    """One projection at a time, with the network, the rules and the weights of a combined method."""
+
+    network: ZeroShot
+    rules: MinedRules
+    combination: Combination
+    budget: Budget
+
+    def project(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch entity"]:
+        """Row i: what the edges of `relations[i]` carry over from `sets[i]`, or as much as is predicted."""
+        reached = np.zeros(tuple(sets.shape), np.float32)
+        for row, (degrees, relation) in enumerate(zip(sets.cpu().numpy(), relations.tolist(), strict=True)):
+            check_stop()
+            source = members_of(degrees)
+            if len(source.entities):
+                found = self.found(graph, source, relation)
+                reached[row, found.entities] = found.memberships
+        return torch.from_numpy(reached).to(sets)
+
+    def found(self, graph: KnowledgeGraph, source: Fuzzy, relation: int) -> Fuzzy:
+        """What one source set leads to."""
+        known, way = followed(graph, source, relation), self.combination
+        candidates, links = self.evidence(graph, source, relation, known)
+        probable = way.probabilities(links)[0, : len(candidates)].numpy()
+        if way.sharpness != 1:
+            probable = (probable**way.sharpness + TRACE * probable) / (1 + TRACE)
+        values = np.float32(way.ceiling) * probable
+        values[np.searchsorted(candidates, known.entities)] = np.maximum(
+            values[np.searchsorted(candidates, known.entities)], known.memberships
+        )
+        return Fuzzy(candidates, values.astype(np.float32))
+
+    def evidence(
+        self, graph: KnowledgeGraph, source: Fuzzy, relation: int, known: Fuzzy
+    ) -> tuple[Ids, LinkEvidence]:
+        """The candidates, and what there is about them and, after them, about all others."""
+        fired = Fuzzy(*self.rules.fired(graph, source.entities, source.memberships, relation))
+        wanted = fired.entities[np.argsort(-fired.memberships, kind="stable")[:MOST_WANTED]]
+        inner = source.memberships ** np.float32(self.combination.inner_sharpness)
+        near = frontier_of(self.network, graph, (source.entities, inner), relation, wanted, self.budget)
+        candidates = np.unique(np.concatenate([near.entities, fired.entities, known.entities]))
+        network, rules = np.full(len(candidates), near.floor, np.float32), np.zeros(len(candidates), np.float32)
+        network[np.searchsorted(candidates, near.entities)] = near.memberships
+        rules[np.searchsorted(candidates, fired.entities)] = fired.memberships
+        adjacency = adjacency_of(graph)
+        sizes = row_sizes(adjacency, candidates, relation ^ 1)
+        is_known = np.isin(candidates, known.entities, assume_unique=True)
+        others, copies = _others(graph, adjacency, sizes, relation)
+        quality = float(self.rules.rules_of(graph).weights.quality[relation])
+        tails = sources_of(graph, adjacency, relation).tails
+        context = (quality, float(source.memberships.sum()), tails)
+        columns = (
+            np.concatenate([network, np.full(len(others), near.floor, np.float32)]),
+            np.concatenate([rules, np.zeros(len(others), np.float32)]),
+            np.concatenate([sizes, others]).astype(np.float32),
+            np.concatenate([is_known, np.zeros(len(others), bool)]),
+        )
+        rows = (torch.from_numpy(column).unsqueeze(0) for column in columns)
+        counts = torch.from_numpy(np.concatenate([np.ones(len(candidates)), copies]).astype(np.float32))
+        quality, size, mean = (torch.tensor([value]) for value in context)
+        return candidates, LinkEvidence(*rows, quality, size, mean, counts)
+
+
+def members_of(degrees: Values) -> Fuzzy:
+    """The members of a fuzzy set that count."""
+    found = np.flatnonzero(degrees > LEAST_SHARE * degrees.max(initial=0.0))
+    return Fuzzy(found, degrees[found])
+
+
+def followed(graph: KnowledgeGraph, source: Fuzzy, relation: int) -> Fuzzy:
+    """What the edges of the relation carry over: to each target the largest membership among its sources."""
+    sources, targets = graph.edges_from(relation)
+    low, high = (np.searchsorted(sources, source.entities.astype(sources.dtype), side=s) for s in ("left", "right"))
+    lengths = high - low
+    edges = np.repeat(low - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+    return Fuzzy(*largest_by_entity(targets[edges].astype(np.int64), np.repeat(source.memberships, lengths)))
+
+
+def sources_of(graph: KnowledgeGraph, adjacency: Adjacency, relation: int) -> Sources:
+    """How many edges of a relation lead to entities; counted once for each graph and relation."""
+    known = _SOURCES.setdefault(graph, {})
+    if relation not in known:
+        own, back = (_sizes_of_relation(adjacency, directed) for directed in (relation, relation ^ 1))
+        numbers = np.bincount(back)
+        sizes = np.flatnonzero(numbers)
+        known[relation] = Sources(sizes, numbers[sizes], float(own.mean()) if len(own) else 1.0)
+    return known[relation]
+
+
+_SOURCES: WeakKeyDictionary[KnowledgeGraph, dict[int, Sources]] = WeakKeyDictionary()
+
+
+def _sizes_of_relation(adjacency: Adjacency, relation: int) -> NDArray[np.int64]:
+    """How many edges each row of a relation has."""
+    rows = adjacency.rows_by_relation[adjacency.relation_rows[relation] : adjacency.relation_rows[relation + 1]]
+    sizes: NDArray[np.int64] = adjacency.row_edges[rows + 1] - adjacency.row_edges[rows]
+    return sizes
+
+
+def _others(
+    graph: KnowledgeGraph, adjacency: Adjacency, sizes: NDArray[np.int64], relation: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of edges that lead to entities that are no candidates, and how many such entities there are of each."""
+    every = sources_of(graph, adjacency, relation)
+    led_to = np.concatenate([[0], every.sizes])
+    numbers = np.concatenate([[len(graph.connected_entities) - every.numbers.sum()], every.numbers])
+    mine, counts = np.unique(sizes, return_counts=True)
+    numbers[np.searchsorted(led_to, mine)] -= counts
+    return led_to[numbers > 0], numbers[numbers > 0]
+
+
+@compiled
+@no_type_check
+def row_sizes(adjacency, entities, relation):
+    """How many edges of a directed relation each entity has."""
+    sizes = np.zeros(len(entities), np.int64)
+    for place in range(len(entities)):
+        row = row_of(adjacency, entities[place], relation)
+        if row >= 0:
+            sizes[place] = adjacency.row_edges[row + 1] - adjacency.row_edges[row]
+    return sizes
