@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
 METHODS = ("edge-type", "exact", "rules")
+EFFORTS = ("fast", "normal", "full")
+DEFAULT_EFFORT = "normal"
 DEFAULT_METHOD = "edge-type"
 """The method that answers if no model is shipped."""
 
@@ -110,6 +112,7 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     kind: str | None = None,
     type_relation: str | None = None,
     new: bool = False,
+    effort: str = DEFAULT_EFFORT,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): known answers first, then predicted ones.
 
@@ -122,18 +125,24 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     `kind` only lets entities be answers that have been at the end of a relation: `capital` what it leads to, `^capital`
     where it comes from, `question` the ends of the question's own relations. `type_relation` is the relation of
     `x a Kind` where it is not rdf:type. `new` leaves out what is already related to an entity that the question names.
+    `effort` says how much of a large graph a network looks at: `fast`, `normal` or `full`.
     """
     wishes = {"kind": kind, "type_relation": type_relation, "new": new}
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
-    return ask_prepared(graph, bound, method, all_predictions=all_predictions)
+    return ask_prepared(graph, bound, method, all_predictions=all_predictions, effort=effort)
 
 
 def ask_prepared(
-    graph: KnowledgeGraph, bound: Question, method: str | Method | None = None, *, all_predictions: bool = False
+    graph: KnowledgeGraph,
+    bound: Question,
+    method: str | Method | None = None,
+    *,
+    all_predictions: bool = False,
+    effort: str = DEFAULT_EFFORT,
 ) -> Answers:
     """The answers to a question that `prepare` has made for the same graph."""
     wanted = method or default_method()
-    opened = _opened(wanted)
+    opened = _opened(wanted, effort)
     if opened is not None:
         check_memory(opened, graph)
     name = wanted if isinstance(wanted, str) else type(wanted).__name__
@@ -145,11 +154,11 @@ def ask_prepared(
     return cautions_for(graph, opened, name).applied(answers, bound.query, graph)
 
 
-def _opened(method: str | Method) -> Method | None:
+def _opened(method: str | Method, effort: str) -> Method | None:
     """The method; None if the graph alone answers."""
     if not isinstance(method, str):
-        return method
-    return None if method == "exact" else open_method(method)
+        return with_effort(method, effort)
+    return None if method == "exact" else open_method(method, effort=effort)
 
 
 def ask_all(
@@ -186,12 +195,24 @@ def _ships_models() -> bool:
     return (resources.files("unseen.data") / "models").is_dir()
 
 
-def open_method(name: str, device: str = "auto") -> Method:
+def open_method(name: str, device: str = "auto", *, effort: str = DEFAULT_EFFORT) -> Method:
     """The method of a name, a shipped model, a model folder or a run folder; a model is opened only once.
 
     `device` is where a model computes: cpu, cuda, cuda:1, or auto (a GPU if there is one). Methods without a network
-    compute on the CPU.
+    compute on the CPU. `effort` is as for `ask`.
     """
+    return with_effort(_method_of(name, device), effort)
+
+
+def with_effort(method: Method, effort: str) -> Method:
+    """The same method with another effort (`fast`, `normal` or `full`), where it has a network that can look at less."""
+    if effort not in EFFORTS:
+        raise UnseenError(f"there is no effort {effort!r}: choose one of {', '.join(EFFORTS)}")
+    at = getattr(method, "at", None)
+    return method if at is None else at(effort)
+
+
+def _method_of(name: str, device: str) -> Method:
     if name in METHODS and device not in ("auto", "cpu"):
         raise UnseenError(f"the method {name} computes on the CPU, not on {device}: leave out --device")
     if name == "edge-type":
@@ -232,6 +253,7 @@ def evaluate(
     options: Options | None = None,
     *,
     device: str = "auto",
+    effort: str = DEFAULT_EFFORT,
 ) -> Result:
     """The accuracy of a method on the questions of a dataset: filtered ranks by question type, and their averages.
 
@@ -242,7 +264,7 @@ def evaluate(
     from unseen.evaluation.evaluator import evaluate as measured
 
     name = method if isinstance(method, str) else type(method).__name__
-    opened = open_method(method, device) if isinstance(method, str) else method
+    opened = open_method(method, device, effort=effort) if isinstance(method, str) else with_effort(method, effort)
     found = dataset if isinstance(dataset, Dataset) else open_dataset(Path(dataset))
     check_memory(opened, found.observed(split))
     return measured(opened, found, split, options, name=name)

@@ -4,7 +4,7 @@ Every projection asks both. The network reads the whole source set at once; rule
 `Combination` makes one probability of a link of what they say, edges of the graph carry the membership of their head,
 and logic comes after that. Rules are mined from the very graph that is asked (`mined_rules`).
 
-A graph that is too large for the network is answered by rules alone.
+Of a large graph the network reads a part at a time (`near_projection`).
 
 Cost: that of the network (`zero_shot`), and what the walks of the rules touch.
 """
@@ -12,7 +12,7 @@ Cost: that of the network (`zero_shot`), and what the walks of the rules touch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -28,11 +28,10 @@ from unseen.logic.coherent import execute_coherently
 from unseen.logic.execute import Execution
 from unseen.methods.combination import Combination, LinkEvidence
 from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
-from unseen.methods.known_facts import KnownFactsProjector
 from unseen.methods.mined_rules import MinedRules
 from unseen.methods.near_projection import NearProjection
 from unseen.methods.zero_shot import footprint
-from unseen.methods.zero_shot.effort import budget_for
+from unseen.methods.zero_shot.effort import BUDGETS, FULL, budget_for, checked_effort
 from unseen.methods.zero_shot.frontier import relations_alone
 
 if TYPE_CHECKING:
@@ -56,6 +55,8 @@ class Combined:
     _is_small: WeakKeyDictionary[KnowledgeGraph, bool] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
+    _at: dict[str, Combined] = field(default_factory=dict, repr=False)
+    """The same method with other efforts."""
 
     @property
     def device(self) -> torch.device:
@@ -76,13 +77,23 @@ class Combined:
         """The rules of a graph."""
         return self.rules.rules_of(graph)
 
+    def at(self, effort: str) -> Combined:
+        """The same method with another effort; the same object for the same effort."""
+        if checked_effort(effort) == self.effort:
+            return self
+        return self._at.setdefault(effort, replace(self, effort=effort, _at={self.effort: self}))
+
     def near(self, graph: KnowledgeGraph) -> NearProjection | None:
         """What projects on a graph of which the network reads a part at a time; None where it reads all of it."""
         budget = budget_for(graph, self.effort, self.device)
+        if budget is None and not self._fits(graph):
+            if self.effort == FULL:
+                footprint.check_memory(graph, self.network.architecture, self.device, "use --effort normal")
+            budget = BUDGETS[self.effort]
         return None if budget is None else NearProjection(self.network, self.rules, self.combination, budget)
 
-    def has_network(self, graph: KnowledgeGraph) -> bool:
-        """Whether a graph is small enough for the network; found out once for each graph."""
+    def _fits(self, graph: KnowledgeGraph) -> bool:
+        """Whether there is memory for the whole graph at a time; found out once for each graph."""
         found = self._is_small.get(graph)
         if found is None:
             free = footprint.bytes_free(self.device)
@@ -97,8 +108,6 @@ class Combined:
         near = self.near(graph)
         if near is not None:
             return near.project(graph, sets, relations)
-        if not self.has_network(graph):
-            return KnownFactsProjector(self.rules, self.ceiling).project(graph, sets, relations)
         compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
         nodes = compact.gather(sets)
         followed = follow_in_parts(compact, nodes, compact.relations_of(directed))
@@ -134,10 +143,8 @@ class Combined:
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The same, and the fuzzy sets of all sub-queries."""
         with torch.no_grad():
-            if self.near(graph) is not None:
-                self.network.read_relations(graph, queries, relations_alone(self.network, graph))
-            elif self.has_network(graph):
-                self.network.read_relations(graph, queries)
+            whole = self.near(graph) is None
+            self.network.read_relations(graph, queries, None if whole else relations_alone(self.network, graph))
             return execute_coherently(self, graph, queries, self.device)
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from unseen.graph import KnowledgeGraph
 
-EFFORTS = ("fast", "normal", "full")
+FULL = "full"
+EFFORTS = ("fast", "normal", FULL)
 
 
 @dataclass(frozen=True)

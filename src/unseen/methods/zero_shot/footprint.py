@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 BYTES_OF_EDGE = 2 * 3 * 24
 """Two directions, by target, source and relation: five int32 columns and a share of the key each."""
 
+OTHERS = "use --method edge-type, which predicts with far less, or exact"
+
 
 def bytes_needed(graph: KnowledgeGraph, shape: ZeroShotShape) -> int:
     """About how much memory one projection of one set takes, the sorted edges included."""
@@ -37,13 +39,15 @@ def bytes_free(device: torch.device | None = None) -> int | None:
     return min((room for room in rooms if room is not None), default=None)
 
 
-def check_memory(graph: KnowledgeGraph, shape: ZeroShotShape, device: torch.device | None = None) -> None:
-    """Refuse a graph that is too large for the machine, and say which method would work."""
+def check_memory(
+    graph: KnowledgeGraph, shape: ZeroShotShape, device: torch.device | None = None, remedy: str = OTHERS
+) -> None:
+    """Refuse a graph that is too large for the machine, and say what would work."""
     needed, free = bytes_needed(graph, shape), bytes_free(device)
     if free is not None and needed > free:
         raise TooLarge(
             f"the zero-shot model needs about {needed / 2**30:.1f} GiB for a graph of {graph.num_triples:,} triples, "
-            f"and {free / 2**30:.1f} GiB are free; use --method edge-type, which predicts with far less, or exact"
+            f"and {free / 2**30:.1f} GiB are free; {remedy}"
         )
 
 
