@@ -9,10 +9,10 @@ ones: `recovery` puts the two together. Whoever calls a method here is the only 
 from __future__ import annotations
 
 import shutil
-from contextlib import suppress
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from unseen.database.clean_close import LARGE, flushed, note_close
 from unseen.database.failures import explained, is_full, is_storage_failure
 from unseen.database.folder import Counts, Current, sync_folder
 from unseen.database.journal import MOST_JOURNALED, Change, Entry, Journal
@@ -381,10 +381,11 @@ class Ledger:
 
     def close(self) -> None:
         """Make everything last and let go of it."""
-        with suppress(OSError, RuntimeError, DatabaseError):  # what was acknowledged is in the journal
-            self.triples.flush()
+        in_order = self.trouble is None and flushed(self.triples)  # what was acknowledged is in the journal
         self.journal.close()
         self.triples.close()
+        if in_order and self.live.last_made.num_triples >= LARGE:
+            note_close(self.folder)
 
 
 def delete(path: Path) -> None:

@@ -25,7 +25,6 @@ from unseen.nn.kernels import EdgeViews, cpu_layer, degrees, relational_statisti
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.node_update import SMALLEST_VARIANCE, KnownScales, Scales, next_state, node_features
 
-import os; HOW = int(os.environ.get('HOW', '0'))
 STATISTICS, SCALES = 4, 3
 SMALLEST_SCALE = 1e-2
 
@@ -36,12 +35,13 @@ def node_scales(edges: EdgeViews, edge_mask: Bool[Tensor, " edge"] | None, dtype
 
 
 def _scales(edges: EdgeViews, dtype: torch.dtype, edge_mask: Bool[Tensor, " edge"] | None = None) -> Scales:
-    own = degrees(edges, edge_mask)
+    own = degrees(edges, edge_mask)  # of a part of a graph: messages are those that come, scales those of all of it
     degree = (own if edges.whole is None else edges.whole.of_nodes).to(dtype).view(-1, 1, 1) + 1
     logarithm = degree.log()
     mean = logarithm.mean() if edges.whole is None else logarithm.new_tensor(edges.whole.mean_logarithm)
     scale = logarithm / mean.clamp(min=SMALLEST_SCALE)
-    return Scales(1 / (own.to(dtype).view(-1, 1, 1) + 1 if HOW == 1 else degree), scale, 1 / scale.clamp(min=SMALLEST_SCALE))
+    messages = own.to(dtype).view(-1, 1, 1) + 1
+    return Scales(1 / messages, scale, 1 / scale.clamp(min=SMALLEST_SCALE))
 
 
 _UNMASKED = KnownScales(_scales)

@@ -100,30 +100,30 @@ def _induced(adjacency, entities):
 @no_type_check
 def _walk(adjacency, entities, degrees, hubs, table, ends, sources, relations):
     """Meet every edge of the part once: count those to each target or, with columns for them, write them down."""
+    keys, numbers = table
+    near, near_relation, writes = adjacency.near, adjacency.near_relation, len(sources) > 0
     for number in range(len(entities)):
         if degrees[number] > HUB:
             continue
         begin = first_edge(adjacency, entities[number])
         for edge in range(begin, begin + degrees[number]):
-            place = place_of_key(table[0], adjacency.near[edge])
-            if table[0][place] == FREE:
+            place = place_of_key(keys, near[edge])
+            if keys[place] == FREE:
                 continue
-            other, relation = table[1][place], adjacency.near_relation[edge]
-            _note(ends, sources, relations, other, relation ^ 1, number)
+            other = numbers[place]
+            if writes:
+                sources[ends[number]], relations[ends[number]] = other, near_relation[edge] ^ 1
+            ends[number] += 1
             if degrees[other] > HUB:
-                _note(ends, sources, relations, number, relation, other)
+                if writes:
+                    sources[ends[other]], relations[ends[other]] = number, near_relation[edge]
+                ends[other] += 1
     for hub in hubs:
         end = first_edge(adjacency, entities[hub] + 1)
         for other in hubs:
             edge = place_near(adjacency, entities[hub], entities[other])
-            while 0 <= edge < end and adjacency.near[edge] == entities[other]:
-                _note(ends, sources, relations, other, adjacency.near_relation[edge] ^ 1, hub)
+            while 0 <= edge < end and near[edge] == entities[other]:
+                if writes:
+                    sources[ends[hub]], relations[ends[hub]] = other, near_relation[edge] ^ 1
+                ends[hub] += 1
                 edge += 1
-
-
-@inner
-@no_type_check
-def _note(ends, sources, relations, source, relation, target):
-    if len(sources):
-        sources[ends[target]], relations[ends[target]] = source, relation
-    ends[target] += 1

@@ -74,88 +74,73 @@ def table_size(count):
 @compiled
 @no_type_check
 def _pushed(adjacency, sources, masses, most, budget):
+    """The loops are written out: arrays that are handed to a function for every edge cost more than the edge."""
     keys = np.full(table_size(most), FREE, np.int32)
-    columns = np.empty(most, np.int32), np.empty(most), np.zeros(most)  # entities, their degrees, what they hold
-    table = (keys, np.empty(len(keys), np.int32), *columns)
-    entities, degrees, held = columns
-    kept, queue, waits = np.zeros(most), np.empty(most, np.int32), np.zeros(most, np.bool_)
-    tolerance, looked, line = FIRST_TOLERANCE, 0, (queue, waits)
-    state = np.zeros(3, np.int64)  # slots taken, the first in the queue, how many wait in it
-    for number in range(len(sources)):
-        _give(adjacency, table, sources[number], masses[number], state)
+    slots, entities = np.empty(len(keys), np.int32), np.empty(most, np.int32)
+    degrees, held, kept = np.empty(most), np.zeros(most), np.zeros(most)
+    queue, waits = np.empty(most, np.int32), np.zeros(most, np.bool_)
+    count, looked, tolerance = 0, 0, FIRST_TOLERANCE
+    targets, shares, reached = sources.copy(), masses.copy(), min(len(sources), most)
     for _ in range(ROUNDS):
-        for slot in range(state[0]):
+        first, waiting = 0, 0
+        for slot in range(count):
             if held[slot] >= tolerance * degrees[slot]:
-                _wait(line, slot, state)
-        while state[2] and looked < budget and state[0] < most:
-            slot = queue[state[1]]
-            state[1] = state[1] + 1 if state[1] + 1 < most else 0
-            state[2] -= 1
+                queue[waiting] = slot
+                waits[slot] = True
+                waiting += 1
+        while True:
+            for number in range(reached):
+                entity = targets[number]
+                place = place_of_key(keys, entity)
+                if keys[place] == FREE:
+                    if count == most:
+                        continue
+                    keys[place], slots[place], entities[count] = entity, count, entity
+                    degrees[count] = max(1, first_edge(adjacency, entity + 1) - first_edge(adjacency, entity))
+                    count += 1
+                slot = slots[place]
+                held[slot] += shares[number]
+                if not waits[slot] and held[slot] >= tolerance * degrees[slot]:
+                    last = first + waiting
+                    queue[last if last < most else last - most] = slot
+                    waits[slot] = True
+                    waiting += 1
+            reached = 0
+            if waiting == 0 or looked >= budget or count == most:
+                break
+            slot = queue[first]
+            first, waiting = (first + 1 if first + 1 < most else 0), waiting - 1
             waits[slot] = False
             kept[slot] += RESTART * held[slot]
-            mass, held[slot] = (1 - RESTART) * held[slot], 0.0
-            looked += _hand_on(adjacency, table, line, slot, mass, state, tolerance)
-        if looked >= budget or state[0] >= most:
+            share = (1 - RESTART) * held[slot] / degrees[slot]
+            held[slot] = 0.0
+            targets = _neighbours(adjacency, entities[slot])
+            reached = len(targets)
+            if reached > len(shares):
+                shares = np.empty(2 * reached)
+            shares[:reached] = share
+            looked += reached
+        if looked >= budget or count == most:
             break
         tolerance /= FALL
-    count = state[0]
+        for slot in range(count):
+            waits[slot] = False
     return entities[:count].copy(), kept[:count] + RESTART * held[:count]
 
 
 @inner
 @no_type_check
-def _give(adjacency, table, entity, mass, state):
-    """Add mass to an entity, which gets a slot if it has none and one is left; its slot, or -1."""
-    keys, slots, entities, degrees, held = table
-    place = place_of_key(keys, entity)
-    if keys[place] == FREE:
-        slot = state[0]
-        if slot == len(entities):
-            return -1
-        keys[place], slots[place], entities[slot] = entity, slot, entity
-        degrees[slot] = max(1, first_edge(adjacency, entity + 1) - first_edge(adjacency, entity))
-        state[0] += 1
-    slot = slots[place]
-    held[slot] += mass
-    return slot
-
-
-@inner
-@no_type_check
-def _wait(line, slot, state):
-    """Put a slot at the end of the queue."""
-    queue, waits = line
-    place = state[1] + state[2]
-    queue[place if place < len(queue) else place - len(queue)] = slot
-    waits[slot] = True
-    state[2] += 1
-
-
-@inner
-@no_type_check
-def _hand_on(adjacency, table, line, slot, mass, state, tolerance):
-    """Give the neighbours of a node their shares; how many edges were looked at."""
-    entity, degree = table[2][slot], table[3][slot]
-    share, looked = mass / degree, 0
-    if degree <= WIDE:
-        begin, end = first_edge(adjacency, entity), first_edge(adjacency, entity + 1)
-        for edge in range(begin, end):
-            _share(adjacency, table, line, adjacency.near[edge], share, state, tolerance)
-        return end - begin
-    for row in range(adjacency.entity_rows[entity], adjacency.entity_rows[entity + 1]):
+def _neighbours(adjacency, entity):
+    """The targets of all edges of an entity or, if they are many, of an even sample of each relation."""
+    begin, end = first_edge(adjacency, entity), first_edge(adjacency, entity + 1)
+    if end - begin <= WIDE:
+        return adjacency.near[begin:end]
+    rows = adjacency.entity_rows[entity], adjacency.entity_rows[entity + 1]
+    found, count = np.empty((rows[1] - rows[0]) * SAMPLE, np.int32), 0
+    for row in range(rows[0], rows[1]):
         begin, size = adjacency.row_edges[row], adjacency.row_edges[row + 1] - adjacency.row_edges[row]
         wanted = min(size, SAMPLE)
         for number in range(wanted):
-            target = adjacency.targets[begin + sampled_place(size, wanted, number, row)]
-            _share(adjacency, table, line, target, share, state, tolerance)
-        looked += wanted
-    return looked
-
-
-@inner
-@no_type_check
-def _share(adjacency, table, line, entity, share, state, tolerance):
-    """Give one neighbour its share, and let it wait for its turn if it now holds enough."""
-    slot = _give(adjacency, table, entity, share, state)
-    if slot >= 0 and not line[1][slot] and table[4][slot] >= tolerance * table[3][slot]:
-        _wait(line, slot, state)
+            found[count] = adjacency.targets[begin + sampled_place(size, wanted, number, row)]
+            count += 1
+    return found[:count]

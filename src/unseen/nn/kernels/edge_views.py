@@ -45,7 +45,7 @@ class View:
 
 
 class WholeDegrees(NamedTuple):
-    """Of the nodes of a part: the degrees that they have in the graph that it was cut out of."""
+    """Of the nodes of a part of a graph: the degrees that they have in all of it."""
 
     of_nodes: Int[Tensor, " node"]
     mean_logarithm: float
