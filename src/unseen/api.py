@@ -205,7 +205,7 @@ def open_method(name: str, device: str = "auto", *, effort: str = DEFAULT_EFFORT
 
 
 def with_effort(method: Method, effort: str) -> Method:
-    """The same method with another effort (`fast`, `normal` or `full`), where it has a network that can look at less."""
+    """The same method with another effort (`fast`, `normal`, `full`), where it has a network that can look at less."""
     if effort not in EFFORTS:
         raise UnseenError(f"there is no effort {effort!r}: choose one of {', '.join(EFFORTS)}")
     at = getattr(method, "at", None)

@@ -1,4 +1,4 @@
-"""The network on a part of a graph: the same as on all of it where the part is everything, and honest where it is not."""
+"""The network on a part of a graph: the same as on all of it where the part is everything."""
 
 from __future__ import annotations
 

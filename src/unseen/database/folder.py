@@ -10,7 +10,6 @@ journal-000007      what changed since
 counts.json         by how many statements triples and graph differ, to see when one has missed something
 closed.json         how the files of `triples` looked when a large database was closed; gone while it is open
 adjacency/          the edges of a large graph as predictions read them, made when first needed; may be deleted
-relations-...npz    what a large graph says about its relations, likewise
 rules.safetensors   rules mined from the graph, if anyone predicted with them; may be deleted
 damaged-...         what was found damaged and set aside; nobody reads or deletes it
 ```

@@ -9,6 +9,7 @@ ones: `recovery` puts the two together. Whoever calls a method here is the only 
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from threading import RLock
 from typing import TYPE_CHECKING
 

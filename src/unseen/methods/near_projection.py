@@ -1,7 +1,7 @@
 """Projections of network and rules on a large graph: only what lies near a source set is looked at.
 
-Rules and known facts work on the whole graph. The network reads a frontier (`zero_shot.frontier`), in which every row of
-a batch has its own part of the graph. Candidates are what it contains, what rules lead to and what is known. All others
+Rules and known facts work on the whole graph. The network reads a frontier (`zero_shot.frontier`): every row of a batch
+has its own part of the graph. Candidates are what it contains, what rules lead to and what is known. All others
 are there as well, as far as probabilities depend on them: they are counted by how many edges lead to them, with the
 network's floor. Their own probability is taken for zero.
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.methods.combination import Combination
     from unseen.methods.zero_shot.effort import Budget
+    from unseen.methods.zero_shot.frontier import Frontier
     from unseen.methods.zero_shot.zero_shot import ZeroShot
     from unseen.rules.adjacency import Adjacency
 
@@ -92,41 +93,49 @@ class NearProjection:
         probable = way.probabilities(links)[0, : len(candidates)].numpy()
         if way.sharpness != 1:
             probable = (probable**way.sharpness + TRACE * probable) / (1 + TRACE)
-        values = np.float32(way.ceiling) * probable
-        values[np.searchsorted(candidates, known.entities)] = np.maximum(
-            values[np.searchsorted(candidates, known.entities)], known.memberships
-        )
-        return Fuzzy(candidates, values.astype(np.float32))
+        values = np.maximum(np.float32(way.ceiling) * probable, _placed(candidates, known))
+        return Fuzzy(candidates, values)
 
-    def evidence(
-        self, graph: KnowledgeGraph, source: Fuzzy, relation: int, known: Fuzzy
-    ) -> tuple[Ids, LinkEvidence]:
+    def evidence(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, known: Fuzzy) -> tuple[Ids, LinkEvidence]:
         """The candidates, and what there is about them and, after them, about all others."""
+        adjacency = adjacency_of(graph)
         fired = Fuzzy(*self.rules.fired(graph, source.entities, source.memberships, relation))
+        near = self._frontier(graph, source, relation, fired)
+        candidates = np.unique(np.concatenate([near.entities, fired.entities, known.entities]))
+        sizes = row_sizes(adjacency, candidates, relation ^ 1)
+        others, copies = _others(graph, adjacency, sizes, relation)
+        network = _placed(candidates, Fuzzy(near.entities, near.memberships), near.floor)
+        columns = (
+            np.append(network, np.full(len(others), near.floor, np.float32)),
+            np.append(_placed(candidates, fired), np.zeros(len(others), np.float32)),
+            np.append(sizes, others).astype(np.float32),
+            np.append(np.isin(candidates, known.entities, assume_unique=True), np.zeros(len(others), bool)),
+        )
+        rules, is_target = self.rules.rules_of(graph), sources_of(graph, adjacency, relation)
+        said, by_rules, led_to, is_known = (torch.from_numpy(column).unsqueeze(0) for column in columns)
+        return candidates, LinkEvidence(
+            said,
+            by_rules,
+            led_to,
+            is_known,
+            quality=torch.tensor([float(rules.weights.quality[relation])]),
+            size=torch.tensor([float(source.memberships.sum())]),
+            tails=torch.tensor([is_target.tails]),
+            copies=torch.from_numpy(np.append(np.ones(len(candidates)), copies).astype(np.float32)),
+        )
+
+    def _frontier(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, fired: Fuzzy) -> Frontier:
+        """What the network says; it reads the members as it learned to, and the likeliest candidates of rules."""
         wanted = fired.entities[np.argsort(-fired.memberships, kind="stable")[:MOST_WANTED]]
         inner = source.memberships ** np.float32(self.combination.inner_sharpness)
-        near = frontier_of(self.network, graph, (source.entities, inner), relation, wanted, self.budget)
-        candidates = np.unique(np.concatenate([near.entities, fired.entities, known.entities]))
-        network, rules = np.full(len(candidates), near.floor, np.float32), np.zeros(len(candidates), np.float32)
-        network[np.searchsorted(candidates, near.entities)] = near.memberships
-        rules[np.searchsorted(candidates, fired.entities)] = fired.memberships
-        adjacency = adjacency_of(graph)
-        sizes = row_sizes(adjacency, candidates, relation ^ 1)
-        is_known = np.isin(candidates, known.entities, assume_unique=True)
-        others, copies = _others(graph, adjacency, sizes, relation)
-        quality = float(self.rules.rules_of(graph).weights.quality[relation])
-        tails = sources_of(graph, adjacency, relation).tails
-        context = (quality, float(source.memberships.sum()), tails)
-        columns = (
-            np.concatenate([network, np.full(len(others), near.floor, np.float32)]),
-            np.concatenate([rules, np.zeros(len(others), np.float32)]),
-            np.concatenate([sizes, others]).astype(np.float32),
-            np.concatenate([is_known, np.zeros(len(others), bool)]),
-        )
-        rows = (torch.from_numpy(column).unsqueeze(0) for column in columns)
-        counts = torch.from_numpy(np.concatenate([np.ones(len(candidates)), copies]).astype(np.float32))
-        quality, size, mean = (torch.tensor([value]) for value in context)
-        return candidates, LinkEvidence(*rows, quality, size, mean, counts)
+        return frontier_of(self.network, graph, (source.entities, inner), relation, wanted, self.budget)
+
+
+def _placed(candidates: Ids, some: Fuzzy, others: float = 0.0) -> Values:
+    """The values of some of the candidates at their places, and one value for all others."""
+    values = np.full(len(candidates), others, np.float32)
+    values[np.searchsorted(candidates, some.entities)] = some.memberships
+    return values
 
 
 def members_of(degrees: Values) -> Fuzzy:

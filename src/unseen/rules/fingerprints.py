@@ -37,7 +37,7 @@ def _fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
         begin, end = int(view.offsets[relation]), int(view.offsets[relation + 1])
         for low in range(begin, end, _PIECE):
             piece = slice(low, min(low + _PIECE, end))
-            sums[relation] += _mixed_sum(view.sources[piece], view.targets[piece])
+            sums[relation : relation + 1] += _mixed_sum(view.sources[piece], view.targets[piece])
     return sums
 
 

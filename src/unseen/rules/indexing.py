@@ -59,7 +59,7 @@ def _priors(
         inverse = relation ^ 1
         own = adjacency.rows_by_relation[adjacency.relation_rows[inverse] : adjacency.relation_rows[inverse + 1]]
         if len(own) > PRIOR_TARGETS:
-            own = own[largest(sizes[own], PRIOR_TARGETS)]
+            own = own[largest(sizes[own].astype(np.float64), PRIOR_TARGETS)]
         rows.append(own)
         offsets.append(offsets[-1] + len(own))
     found = np.concatenate([np.empty(0, np.int32), *rows])

@@ -29,12 +29,13 @@ MOST_HUBS = 512
 
 
 class Part(NamedTuple):
-    """Entities, and the directed edges between them: those that lead to entity i are `offsets[i]` ... `offsets[i+1]`."""
+    """Entities, and the directed edges between them, those that lead to one entity together."""
 
     entities: Ids
     degrees: Ids
     """Edges that lead to each entity in the whole graph."""
     offsets: Ids
+    """Where the edges that lead to each entity begin, and where the last ones end."""
     sources: Ids
     """Places in `entities`."""
     relations: Ids

@@ -1,7 +1,7 @@
 """Which entities matter for a source set: personalised PageRank by forward push, at question time.
 
-A walk starts at a member of the set, follows a random edge or, with probability `RESTART`, ends. How often it ends at an
-entity is the mass of that entity. It is pushed outwards from the set: an entity hands on what it holds if that is at
+A walk starts at a member of the set, follows a random edge or, with probability `RESTART`, ends. How often it ends at
+an entity is the mass of that entity. It is pushed outwards from the set: an entity hands on what it holds if that is at
 least `tolerance` for each of its edges, so a hub hands on only what is worth its many edges. The tolerance falls from
 round to round until enough entities are touched or enough edges looked at. Cost: these edges, whatever the size of the
 graph. Nothing is drawn at random; a node with more than `WIDE` edges hands on along an even sample of each relation.
@@ -29,6 +29,8 @@ FIRST_TOLERANCE, FALL, ROUNDS = 1e-3, 4.0, 10
 WIDE, SAMPLE = 2048, 256
 """Edges from which on a node is sampled, and edges of each of its relations that are followed then."""
 FREE = -1
+COUNT, FIRST, WAITING = range(3)
+"""Slots that are taken, the first place of the queue, and how many wait in it."""
 
 
 class Limits(NamedTuple):
@@ -74,58 +76,61 @@ def table_size(count):
 @compiled
 @no_type_check
 def _pushed(adjacency, sources, masses, most, budget):
-    """The loops are written out: arrays that are handed to a function for every edge cost more than the edge."""
     keys = np.full(table_size(most), FREE, np.int32)
-    slots, entities = np.empty(len(keys), np.int32), np.empty(most, np.int32)
-    degrees, held, kept = np.empty(most), np.zeros(most), np.zeros(most)
+    entities, degrees, held, kept = np.empty(most, np.int32), np.empty(most), np.zeros(most), np.zeros(most)
     queue, waits = np.empty(most, np.int32), np.zeros(most, np.bool_)
-    count, looked, tolerance = 0, 0, FIRST_TOLERANCE
-    targets, shares, reached = sources.copy(), masses.copy(), min(len(sources), most)
+    table, line = (keys, np.empty(len(keys), np.int32), entities, degrees, held), (queue, waits)
+    state = np.zeros(3, np.int64)
+    tolerance, looked = FIRST_TOLERANCE, 0
+    for number in range(len(sources)):
+        _receive(adjacency, table, line, sources[number : number + 1], masses[number], state, tolerance)
     for _ in range(ROUNDS):
-        first, waiting = 0, 0
-        for slot in range(count):
-            if held[slot] >= tolerance * degrees[slot]:
-                queue[waiting] = slot
-                waits[slot] = True
-                waiting += 1
-        while True:
-            for number in range(reached):
-                entity = targets[number]
-                place = place_of_key(keys, entity)
-                if keys[place] == FREE:
-                    if count == most:
-                        continue
-                    keys[place], slots[place], entities[count] = entity, count, entity
-                    degrees[count] = max(1, first_edge(adjacency, entity + 1) - first_edge(adjacency, entity))
-                    count += 1
-                slot = slots[place]
-                held[slot] += shares[number]
-                if not waits[slot] and held[slot] >= tolerance * degrees[slot]:
-                    last = first + waiting
-                    queue[last if last < most else last - most] = slot
-                    waits[slot] = True
-                    waiting += 1
-            reached = 0
-            if waiting == 0 or looked >= budget or count == most:
-                break
-            slot = queue[first]
-            first, waiting = (first + 1 if first + 1 < most else 0), waiting - 1
+        while state[WAITING] and looked < budget and state[COUNT] < most:
+            slot = queue[state[FIRST]]
+            state[FIRST] = state[FIRST] + 1 if state[FIRST] + 1 < most else 0
+            state[WAITING] -= 1
             waits[slot] = False
             kept[slot] += RESTART * held[slot]
             share = (1 - RESTART) * held[slot] / degrees[slot]
             held[slot] = 0.0
             targets = _neighbours(adjacency, entities[slot])
-            reached = len(targets)
-            if reached > len(shares):
-                shares = np.empty(2 * reached)
-            shares[:reached] = share
-            looked += reached
-        if looked >= budget or count == most:
+            _receive(adjacency, table, line, targets, share, state, tolerance)
+            looked += len(targets)
+        if looked >= budget or state[COUNT] == most:
             break
         tolerance /= FALL
-        for slot in range(count):
-            waits[slot] = False
+        state[FIRST] = 0
+        for slot in range(state[COUNT]):
+            if held[slot] >= tolerance * degrees[slot]:
+                queue[state[WAITING]], waits[slot] = slot, True
+                state[WAITING] += 1
+    count = state[COUNT]
     return entities[:count].copy(), kept[:count] + RESTART * held[:count]
+
+
+@inner
+@no_type_check
+def _receive(adjacency, table, line, targets, share, state, tolerance):
+    """Give each target a share; one that is new gets a slot, and one that now holds enough waits for its turn."""
+    keys, slots, entities, degrees, held = table
+    queue, waits = line
+    count, first, waiting = state[COUNT], state[FIRST], state[WAITING]
+    for entity in targets:
+        place = place_of_key(keys, entity)
+        if keys[place] == FREE:
+            if count == len(entities):
+                continue
+            keys[place], slots[place], entities[count] = entity, count, entity
+            degrees[count] = max(1, first_edge(adjacency, entity + 1) - first_edge(adjacency, entity))
+            count += 1
+        slot = slots[place]
+        held[slot] += share
+        if not waits[slot] and held[slot] >= tolerance * degrees[slot]:
+            last = first + waiting
+            queue[last if last < len(queue) else last - len(queue)] = slot
+            waits[slot] = True
+            waiting += 1
+    state[COUNT], state[WAITING] = count, waiting
 
 
 @inner

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from unseen.answers import Answers, Question
-from unseen.api import ask_all, check_memory, open_method
+from unseen.api import DEFAULT_EFFORT, ask_all, check_memory, open_method
 from unseen.cautions import Cautions
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
@@ -111,9 +111,9 @@ class _Bound:
 class Predictor:
     """A method, opened once, on whatever a database holds at the moment of asking."""
 
-    def __init__(self, database: Database, model: str) -> None:
+    def __init__(self, database: Database, model: str, effort: str = DEFAULT_EFFORT) -> None:
         self.database, self.name = database, model
-        self.method: Method | None = None if model == "exact" else open_method(model)
+        self.method: Method | None = None if model == "exact" else open_method(model, effort=effort)
         self._cautions = Cautions(self.method, model)
         self._graph, self._version = database.graph, -1
         """What was asked last: `cost_of` must not wait for a new graph."""
@@ -143,9 +143,9 @@ class Predictor:
     def cost_of(self, planned: Planned) -> Cost:
         """What a question will take, by what others have taken."""
         steps = planned.steps + PREPARING * (self._version != self.database.version)
-        seconds = units_of(self._graph, steps) * self._paces[self._is_exact(planned)].seconds
+        seconds = self._units(self._graph, steps) * self._paces[self._is_exact(planned)].seconds
         if planned.asked.explain and not self._is_exact(planned):
-            seconds += units_of(self._graph, EXPLAINING) * self._explaining.seconds
+            seconds += self._units(self._graph, EXPLAINING) * self._explaining.seconds
         return Cost(seconds, planned.steps * self._graph.num_entities)
 
     def measure(self) -> None:
@@ -160,13 +160,17 @@ class Predictor:
 
     def measuring(self) -> float:
         """How many seconds `measure` will take, by estimate."""
-        return units_of(self._graph, MEASURING) * self._paces[self.method is None].seconds
+        return self._units(self._graph, MEASURING) * self._paces[self.method is None].seconds
 
     def answer_all(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
         """Answers or an error for each question, by one call of the method; equal questions are answered once."""
         distinct = {one.asked: one for one in planned}
         results = dict(zip(distinct, self._answer_distinct(list(distinct.values())), strict=True))
         return [results[one.asked] for one in planned]
+
+    def _units(self, graph: KnowledgeGraph, steps: int) -> int:
+        near = getattr(self.method, "near", None)
+        return units_of(graph, steps, in_parts=near is not None and near(graph) is not None)
 
     def _is_exact(self, planned: Planned) -> bool:
         return planned.asked.exact or self.method is None
@@ -215,7 +219,7 @@ class Predictor:
         method, name = (None, "exact") if exact else (self.method, self.name)
         steps = sum(one.steps for one in questions) + PREPARING * (graph is not self._graph)
         explained = 0 if exact else EXPLAINING * sum(one.question.explain for one in questions)
-        began, before, pace, units = time.perf_counter(), self._timed, self._paces[exact], units_of(graph, steps)
+        began, before, pace, units = time.perf_counter(), self._timed, self._paces[exact], self._units(graph, steps)
         note = pace.note_unfinished
 
         def seconds() -> float:
@@ -228,7 +232,7 @@ class Predictor:
         def answered() -> None:
             nonlocal pace, units, note
             pace.note(units, seconds())
-            pace, units = self._explaining, units_of(graph, explained)
+            pace, units = self._explaining, self._units(graph, explained)
             note = pace.note_unfinished
 
         try:

@@ -42,7 +42,7 @@ class Service:
     def __init__(self, database: Database, settings: ServerSettings) -> None:
         self.database, self.settings, self.limits = database, settings, settings.limits
         self.metrics = Metrics()
-        self.predictor = Predictor(database, settings.model)
+        self.predictor = Predictor(database, settings.model, settings.effort)
         self.started = time.monotonic()
         self.is_stopping = False
         self.batcher: Batcher[Planned, Answers] = Batcher(

@@ -1,8 +1,8 @@
 """The network on the part of a graph that matters for a source set.
 
 A frontier is a bounded part around the set: the entities where a walk from it ends most often (`rules.pushing`), and
-candidates that come from elsewhere. Its nodes keep the degrees that they have in the whole graph. What lies outside gets
-`floor`, the membership of what the network has nothing to say about.
+candidates that come from elsewhere. Its nodes are scaled by the degrees that they have in the whole graph; the means of
+messages are of those that come. What lies outside gets `floor`, a membership as small as those at the rim.
 
 Cost of a projection: that of the part, whatever the size of the graph.
 """
@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
 from unseen.methods.model_relations import ModelRelations
 from unseen.methods.zero_shot.related_graph import RelatedGraph
 from unseen.nn.kernels import EdgeViews
@@ -120,8 +119,8 @@ def _compact(network: ZeroShot, graph: KnowledgeGraph, adjacency: Adjacency, par
     """The part as the network reads it, with the relations of the whole graph."""
     whole = relations_alone(network, graph)
     degrees = WholeDegrees(torch.from_numpy(part.degrees), mean_logarithm(graph, adjacency))
-    columns = tuple(torch.from_numpy(column) for column in (part.offsets, part.sources, part.relations))
-    edges = EdgeViews.of_part(*columns, whole.edges.num_relations, degrees).to(network.device)
+    offsets, sources, relations = (torch.from_numpy(column) for column in (part.offsets, part.sources, part.relations))
+    edges = EdgeViews.of_part(offsets, sources, relations, whole.edges.num_relations, degrees).to(network.device)
     entities = torch.from_numpy(part.entities.astype(np.int64))
     shared = (whole.relations, whole.relation_edges, whole.statistics, whole.remembered, whole.known_readings)
     return RelatedGraph(edges, entities.to(network.device), np.empty(0, np.int64), *shared)
@@ -137,4 +136,3 @@ def mean_logarithm(graph: KnowledgeGraph, adjacency: Adjacency) -> float:
 
 
 _MEANS: WeakKeyDictionary[KnowledgeGraph, float] = WeakKeyDictionary()
-__all__ = ["CompactGraph", "Frontier", "frontier_of", "relations_alone"]
