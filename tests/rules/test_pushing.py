@@ -8,9 +8,9 @@ import pytest
 from unseen.graph import KnowledgeGraph
 from unseen.rules.adjacency import Adjacency, adjacency_of
 from unseen.rules.part_of_graph import HUB, part_around
-from unseen.rules.pushing import RESTART, WIDE, Limits, pushed
+from unseen.rules.pushing import RESTART, WIDE, PushLimits, pushed
 
-ROOM = Limits(10_000, 100_000)
+ROOM = PushLimits(10_000, 100_000)
 
 
 def random_world(seed: int = 0, entities: int = 60, edges: int = 240) -> KnowledgeGraph:
@@ -32,7 +32,7 @@ def adjacency() -> Adjacency:
     return adjacency_of(random_world())
 
 
-def from_one(adjacency: Adjacency, entity: int, limits: Limits = ROOM) -> dict[int, float]:
+def from_one(adjacency: Adjacency, entity: int, limits: PushLimits = ROOM) -> dict[int, float]:
     """The masses around one entity."""
     found, masses = pushed(adjacency, np.array([entity], np.int32), np.ones(1), limits)
     return dict(zip(found.tolist(), masses.tolist(), strict=True))
@@ -53,8 +53,8 @@ class TestPushing:
         assert set(np.flatnonzero(exact > 1e-3)) <= set(found)
 
     def test_limits_hold(self, adjacency: Adjacency) -> None:
-        assert len(from_one(adjacency, 5, Limits(7, 100_000))) == 7
-        assert len(from_one(adjacency, 5, Limits(10_000, 1))) <= 1 + np.diff(adjacency.entity_rows).sum()
+        assert len(from_one(adjacency, 5, PushLimits(7, 100_000))) == 7
+        assert len(from_one(adjacency, 5, PushLimits(10_000, 1))) <= 1 + np.diff(adjacency.entity_rows).sum()
 
     def test_it_is_the_same_every_time(self, adjacency: Adjacency) -> None:
         assert from_one(adjacency, 3) == from_one(adjacency, 3)
@@ -62,13 +62,13 @@ class TestPushing:
     def test_a_hub_is_not_expanded_for_little_mass(self) -> None:
         graph = star(WIDE // 2)
         leaf = graph.vocabulary.entity_id("leaf7")
-        found = from_one(adjacency_of(graph), leaf, Limits(10_000, 8))
+        found = from_one(adjacency_of(graph), leaf, PushLimits(10_000, 8))
         assert graph.vocabulary.entity_id("thing7") in found
         assert len(found) <= 3
 
     def test_of_a_wide_source_a_sample_is_followed(self) -> None:
         graph = star(WIDE + 1)
-        found = from_one(adjacency_of(graph), graph.vocabulary.entity_id("hub"), Limits(10_000, 1))
+        found = from_one(adjacency_of(graph), graph.vocabulary.entity_id("hub"), PushLimits(10_000, 1))
         assert 1 < len(found) < WIDE // 2
 
     def test_nothing_comes_of_nothing(self, adjacency: Adjacency) -> None:

@@ -375,14 +375,13 @@ class Ledger:
         """Remove snapshots and journals that are not in use, and what a dying process left behind."""
         number = self.folder.current.snapshot
         kept = {self.folder.snapshot(number).name, self.folder.journal(number).name}
-        for pattern in ("snapshot-*", "journal-*", ".*.part"):
-            for path in self.path.glob(pattern):
-                if path.name not in kept:
-                    delete(path)
+        found = (path for pattern in ("snapshot-*", "journal-*", ".*.part") for path in self.path.glob(pattern))
+        for path in (path for path in found if path.name not in kept):
+            delete(path)
 
     def close(self) -> None:
         """Make everything last and let go of it."""
-        in_order = self.trouble is None and flushed(self.triples)  # what was acknowledged is in the journal
+        in_order = flushed(self.triples) and self.trouble is None  # what was acknowledged is in the journal
         self.journal.close()
         self.triples.close()
         if in_order and self.live.last_made.num_triples >= LARGE:

@@ -80,7 +80,8 @@ class LinkEvidence:
 
     def offsets(self) -> tuple[Float[Tensor, " row"], ...]:
         """What an offset depends on, `total` left out."""
-        return (*self.context(), self.is_known.sum(dim=1).float().log1p(), self.tails.clamp(min=1).log())
+        known = self.is_known if self.copies is None else self.is_known * self.copies
+        return (*self.context(), known.sum(dim=1).float().log1p(), self.tails.clamp(min=1).log())
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class Combined:
         found = self._is_small.get(graph)
         if found is None:
             free = footprint.bytes_free(self.device)
-            needed = footprint.bytes_needed(graph, self.network.architecture)
+            needed = footprint.bytes_needed(graph, self.network.architecture, self.device)
             found = self._is_small[graph] = free is None or needed <= free
         return found
 

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
+from unseen.logic.choose import largest
 from unseen.logic.coherent import execute_coherently
 from unseen.logic.execute import Execution
 from unseen.logic.stopping import check_stop
@@ -147,7 +148,7 @@ def _strongest(row: int, entities: NDArray[np.int64], degrees: np.ndarray, most:
     """The strongest members of a set that is given by its members."""
     found = np.flatnonzero(degrees > LEAST_SHARE * degrees.max(initial=0.0))
     if len(found) > most:
-        found = found[np.argsort(-degrees[found], kind="stable")[:most]]
+        found = found[largest(degrees[found], most)]
     budgets = BUDGETS[0] // max(1, len(found)), BUDGETS[1] // max(1, len(found))
     return [Member(row, int(entities[place]), float(degrees[place]), budgets) for place in found]
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from unseen.graph.compiling import compiled
 from unseen.logic.stopping import check_stop
 from unseen.methods.combination import LinkEvidence
-from unseen.methods.mined_rules import MinedRules, largest_by_entity
+from unseen.methods.mined_rules import MinedRules
 from unseen.methods.zero_shot.frontier import frontier_of
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.lookups import row_of
@@ -82,46 +82,45 @@ class NearProjection:
             check_stop()
             source = members_of(degrees)
             if len(source.entities):
-                found = self.found(graph, source, relation)
-                reached[row, found.entities] = found.memberships
+                follow(graph, source, relation, reached[row])
+                self.predict(graph, source, relation, reached[row])
         return torch.from_numpy(reached).to(sets)
 
-    def found(self, graph: KnowledgeGraph, source: Fuzzy, relation: int) -> Fuzzy:
-        """What one source set leads to."""
-        known, way = followed(graph, source, relation), self.combination
-        candidates, links = self.evidence(graph, source, relation, known)
+    def predict(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, reached: Values) -> None:
+        """Raise what known edges reach from a set to what is predicted, where that is more."""
+        way = self.combination
+        candidates, links = self.evidence(graph, source, relation, np.flatnonzero(reached))
         probable = way.probabilities(links)[0, : len(candidates)].numpy()
         if way.sharpness != 1:
             probable = (probable**way.sharpness + TRACE * probable) / (1 + TRACE)
-        values = np.maximum(np.float32(way.ceiling) * probable, _placed(candidates, known))
-        return Fuzzy(candidates, values)
+        reached[candidates] = np.maximum(reached[candidates], np.float32(way.ceiling) * probable)
 
-    def evidence(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, known: Fuzzy) -> tuple[Ids, LinkEvidence]:
+    def evidence(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, known: Ids) -> tuple[Ids, LinkEvidence]:
         """The candidates, and what there is about them and, after them, about all others."""
         adjacency = adjacency_of(graph)
         fired = Fuzzy(*self.rules.fired(graph, source.entities, source.memberships, relation))
         near = self._frontier(graph, source, relation, fired)
-        candidates = np.unique(np.concatenate([near.entities, fired.entities, known.entities]))
+        candidates = np.union1d(near.entities, fired.entities)
+        is_known, known_others = _common(candidates, known)
         sizes = row_sizes(adjacency, candidates, relation ^ 1)
-        others, copies = _others(graph, adjacency, sizes, relation)
-        network = _placed(candidates, Fuzzy(near.entities, near.memberships), near.floor)
+        looked_at = np.append(sizes, row_sizes(adjacency, known_others, relation ^ 1))
+        others, copies = _others(graph, adjacency, looked_at, relation)
+        rest = len(others) + 1  # the last column stands for what is known and no candidate
         columns = (
-            np.append(network, np.full(len(others), near.floor, np.float32)),
-            np.append(_placed(candidates, fired), np.zeros(len(others), np.float32)),
-            np.append(sizes, others).astype(np.float32),
-            np.append(np.isin(candidates, known.entities, assume_unique=True), np.zeros(len(others), bool)),
+            np.append(_placed(candidates, near.entities, near.memberships, near.floor), np.full(rest, near.floor)),
+            np.append(_placed(candidates, fired.entities, fired.memberships, 0.0), np.zeros(rest)),
+            np.concatenate([sizes, others, [1]]),
         )
-        rules, is_target = self.rules.rules_of(graph), sources_of(graph, adjacency, relation)
-        said, by_rules, led_to, is_known = (torch.from_numpy(column).unsqueeze(0) for column in columns)
+        said, by_rules, led_to = (torch.from_numpy(column).float().unsqueeze(0) for column in columns)
         return candidates, LinkEvidence(
             said,
             by_rules,
             led_to,
-            is_known,
-            quality=torch.tensor([float(rules.weights.quality[relation])]),
+            torch.from_numpy(np.concatenate([is_known, np.zeros(len(others), bool), [True]])).unsqueeze(0),
+            quality=torch.tensor([float(self.rules.rules_of(graph).weights.quality[relation])]),
             size=torch.tensor([float(source.memberships.sum())]),
-            tails=torch.tensor([is_target.tails]),
-            copies=torch.from_numpy(np.append(np.ones(len(candidates)), copies).astype(np.float32)),
+            tails=torch.tensor([sources_of(graph, adjacency, relation).tails]),
+            copies=torch.from_numpy(np.concatenate([np.ones(len(sizes)), copies, [len(known_others)]])).float(),
         )
 
     def _frontier(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, fired: Fuzzy) -> Frontier:
@@ -131,11 +130,20 @@ class NearProjection:
         return frontier_of(self.network, graph, (source.entities, inner), relation, wanted, self.budget)
 
 
-def _placed(candidates: Ids, some: Fuzzy, others: float = 0.0) -> Values:
+def _placed(candidates: Ids, entities: Ids, values: Values, others: float) -> Values:
     """The values of some of the candidates at their places, and one value for all others."""
-    values = np.full(len(candidates), others, np.float32)
-    values[np.searchsorted(candidates, some.entities)] = some.memberships
-    return values
+    placed = np.full(len(candidates), others, np.float32)
+    placed[np.searchsorted(candidates, entities)] = values
+    return placed
+
+
+def _common(candidates: Ids, known: Ids) -> tuple[NDArray[np.bool_], Ids]:
+    """Which candidates are known, and what is known and no candidate; both are ascending."""
+    place = np.searchsorted(candidates, known).clip(max=max(len(candidates) - 1, 0))
+    is_candidate = candidates[place] == known if len(candidates) else np.zeros(len(known), bool)
+    is_known = np.zeros(len(candidates), bool)
+    is_known[place[is_candidate]] = True
+    return is_known, known[~is_candidate]
 
 
 def members_of(degrees: Values) -> Fuzzy:
@@ -144,13 +152,13 @@ def members_of(degrees: Values) -> Fuzzy:
     return Fuzzy(found, degrees[found])
 
 
-def followed(graph: KnowledgeGraph, source: Fuzzy, relation: int) -> Fuzzy:
-    """What the edges of the relation carry over: to each target the largest membership among its sources."""
+def follow(graph: KnowledgeGraph, source: Fuzzy, relation: int, reached: Values) -> None:
+    """Write down what the edges of the relation carry over: to each target the largest membership of its sources."""
     sources, targets = graph.edges_from(relation)
     low, high = (np.searchsorted(sources, source.entities.astype(sources.dtype), side=s) for s in ("left", "right"))
     lengths = high - low
     edges = np.repeat(low - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
-    return Fuzzy(*largest_by_entity(targets[edges].astype(np.int64), np.repeat(source.memberships, lengths)))
+    np.maximum.at(reached, targets[edges], np.repeat(source.memberships, lengths))
 
 
 def sources_of(graph: KnowledgeGraph, adjacency: Adjacency, relation: int) -> Sources:

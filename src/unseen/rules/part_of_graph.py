@@ -28,7 +28,7 @@ MOST_HUBS = 512
 """Hubs that a part has."""
 
 
-class Part(NamedTuple):
+class GraphPart(NamedTuple):
     """Entities, and the directed edges between them, those that lead to one entity together."""
 
     entities: Ids
@@ -41,13 +41,13 @@ class Part(NamedTuple):
     relations: Ids
 
 
-def part_around(adjacency: Adjacency, ranked: Ids, most_nodes: int, most_edges: int) -> Part:
+def part_around(adjacency: Adjacency, ranked: Ids, most_nodes: int, most_edges: int) -> GraphPart:
     """The part of the first of `ranked`, without repeats, as many as the limits allow.
 
     Entities that are no hubs have at most `most_edges` edges together, so a part has at most twice as many.
     """
     chosen = _chosen(adjacency, ranked.astype(np.int32), most_nodes, most_edges)
-    return Part(*_induced(adjacency, chosen))
+    return GraphPart(*_induced(adjacency, chosen))
 
 
 @compiled

@@ -33,7 +33,7 @@ COUNT, FIRST, WAITING = range(3)
 """Slots that are taken, the first place of the queue, and how many wait in it."""
 
 
-class Limits(NamedTuple):
+class PushLimits(NamedTuple):
     """When pushing ends; a named tuple, because compiled loops take it as it is."""
 
     touched: int
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
     """Edges that may be looked at."""
 
 
-def pushed(adjacency: Adjacency, sources: Ids, masses: Masses, limits: Limits) -> tuple[Ids, Masses]:
+def pushed(adjacency: Adjacency, sources: Ids, masses: Masses, limits: PushLimits) -> tuple[Ids, Masses]:
     """The touched entities and the mass of each: the sources first, then in the order in which they were met."""
     if not len(sources):
         return np.empty(0, np.int32), np.empty(0)

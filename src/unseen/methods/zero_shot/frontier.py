@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
+from unseen.logic.choose import largest
 from unseen.methods.model_relations import ModelRelations
 from unseen.methods.zero_shot.related_graph import RelatedGraph
 from unseen.nn.kernels import EdgeViews
@@ -24,7 +25,7 @@ from unseen.nn.relation_graph import RelationGraph
 from unseen.nn.relation_statistics import relation_statistics
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.part_of_graph import part_around
-from unseen.rules.pushing import Limits, pushed
+from unseen.rules.pushing import PushLimits, pushed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from unseen.methods.zero_shot.effort import Budget
     from unseen.methods.zero_shot.zero_shot import ZeroShot
     from unseen.rules.adjacency import Adjacency
-    from unseen.rules.part_of_graph import Part
+    from unseen.rules.part_of_graph import GraphPart
 
     Ids = NDArray[np.int64]
     Values = NDArray[np.float32]
@@ -77,11 +78,11 @@ def frontier_of(
     return Frontier(part.entities.astype(np.int64), found, float(np.quantile(found, FLOOR_QUANTILE)))
 
 
-def chosen_part(adjacency: Adjacency, members: Ids, degrees: Values, wanted: Ids, budget: Budget) -> Part:
+def chosen_part(adjacency: Adjacency, members: Ids, degrees: Values, wanted: Ids, budget: Budget) -> GraphPart:
     """The part for a source set: the strongest members, then what is wanted, then where walks end most often."""
     strong = np.flatnonzero(degrees > LEAST_SHARE * degrees.max(initial=0.0))
-    strong = strong[np.argsort(-degrees[strong], kind="stable")[:STRONGEST]]
-    limits = Limits(budget.touched, budget.looks)
+    strong = strong[largest(degrees[strong], STRONGEST)]
+    limits = PushLimits(budget.touched, budget.looks)
     met, masses = pushed(adjacency, members[strong].astype(np.int32), degrees[strong].astype(np.float64), limits)
     nearest = met[np.argsort(-masses, kind="stable")]
     ranked = np.concatenate([members[strong][: budget.nodes // 4], wanted[: budget.nodes // 2], nearest])
@@ -115,7 +116,7 @@ def _without_nodes(network: ZeroShot, graph: KnowledgeGraph) -> RelatedGraph:
     return RelatedGraph(*parts, RelationGraph.of(graph).edges(device), statistics, places)
 
 
-def _compact(network: ZeroShot, graph: KnowledgeGraph, adjacency: Adjacency, part: Part) -> RelatedGraph:
+def _compact(network: ZeroShot, graph: KnowledgeGraph, adjacency: Adjacency, part: GraphPart) -> RelatedGraph:
     """The part as the network reads it, with the relations of the whole graph."""
     whole = relations_alone(network, graph)
     degrees = WholeDegrees(torch.from_numpy(part.degrees), mean_logarithm(graph, adjacency))
