@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NoReturn
 
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, QuestionTooLarge
 from unseen.logic.algebra import Project, Query, rebuild
 from unseen.logic.formula import (
     Conjunction,
@@ -73,6 +73,8 @@ def pattern_of(group: Group, answers: Sequence[Variable], text: str) -> Query | 
     if len(answers) == 1:
         try:
             return query_of(group, answers[0], text)
+        except QuestionTooLarge:
+            raise
         except QueryRefused as error:
             refusal = error
     bound = bound_by(group)
@@ -85,6 +87,13 @@ def pattern_of(group: Group, answers: Sequence[Variable], text: str) -> Query | 
         if refusal is not None:
             raise refusal from None
         raise
+
+
+def closed_formula(group: Group, text: str) -> Formula:
+    """Whether the group matches at all: what it means, for some values of its variables."""
+    formula = _Meaning(text).group(group, frozenset())
+    variables = _ordered(free_variables(formula))
+    return Exists(tuple(variables), formula, group.place) if variables else formula
 
 
 def _check_bound(answer: Variable, bound: Bound) -> None:
