@@ -32,8 +32,13 @@ def flushed(triples: Triples) -> bool:
     return True
 
 
-def note_close(folder: Folder) -> None:
-    """Remember the files of the triples, which were closed in order; where nothing can be written, nothing is kept."""
+def note_close(folder: Folder, num_triples: int) -> None:
+    """Remember the files of so many triples, which were closed in order, if they take long to count.
+
+    Where nothing can be written, nothing is kept.
+    """
+    if num_triples < LARGE:
+        return
     with suppress(OSError, DatabaseError):
         write_json(folder.path / FILE, {"snapshot": folder.current.snapshot, "files": _listing(folder)})
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from unseen.database.clean_close import LARGE, flushed, note_close
+from unseen.database.clean_close import flushed, note_close
 from unseen.database.failures import explained, is_full, is_storage_failure
 from unseen.database.folder import Counts, Current, sync_folder
 from unseen.database.journal import MOST_JOURNALED, Change, Entry, Journal
@@ -384,8 +384,7 @@ class Ledger:
         in_order = flushed(self.triples) and self.trouble is None  # what was acknowledged is in the journal
         self.journal.close()
         self.triples.close()
-        if in_order and self.live.last_made.num_triples >= LARGE:
-            note_close(self.folder)
+        note_close(self.folder, self.live.last_made.num_triples if in_order else 0)
 
 
 def delete(path: Path) -> None:

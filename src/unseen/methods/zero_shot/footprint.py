@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BYTES_OF_EDGE = 2 * 3 * 24
 """Two directions, by target, source and relation: five int32 columns and a share of the key each."""
 NUMBERS_IN_ONE_PASS = 4
-"""float32 numbers for each (node, dim) where a layer is one pass: the boundary, a state, the next one, and a readout."""
+"""float32 numbers for each (node, dim) where a layer is one pass: the boundary, a state, the next one, a readout."""
 OTHERS = "use --method edge-type, which predicts with far less, or exact"
 
 
