@@ -2,7 +2,8 @@
 
 Every projection asks both. The network reads the whole source set at once; rules fire from its strongest members. A
 `Combination` makes one probability of a link of what they say, edges of the graph carry the membership of their head,
-and logic comes after that. Rules are mined from the very graph that is asked (`mined_rules`).
+and logic comes after that. Rules are mined from the very graph that is asked (`mined_rules`), and how much both count
+is fitted to facts hidden from it (`own_weights`).
 
 Of a large graph the network reads a part at a time (`near_projection`).
 
@@ -26,10 +27,11 @@ from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Query
 from unseen.logic.coherent import execute_coherently
 from unseen.logic.execute import Execution
-from unseen.methods.combination import Combination, LinkEvidence
+from unseen.methods.combination import Combination, LinkEvidence, OwnRows
 from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
 from unseen.methods.mined_rules import MinedRules
 from unseen.methods.near_projection import NearProjection
+from unseen.methods.own_weights.own_opening import OwnOpening
 from unseen.methods.zero_shot import footprint
 from unseen.methods.zero_shot.effort import BUDGETS, FULL, budget_for, checked_effort
 from unseen.methods.zero_shot.frontier import relations_alone
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from unseen.methods.zero_shot.zero_shot import ZeroShot
     from unseen.rules.rule_set import Rules
 
+MOST_FITTED = 3_000_000
+"""Triples of the largest graph to which weights are fitted, which takes the network on all of it."""
 TRACE = 1e-6
 """How much of the probability itself stays beside its power, so that what is unlikely keeps its order."""
 
@@ -50,6 +54,8 @@ class Combined:
     network: ZeroShot
     rules: MinedRules
     combination: Combination
+    own: OwnOpening = field(default_factory=OwnOpening)
+    """What the graphs that are asked add to the weights of the combination."""
     effort: str = "normal"
     """How much of a large graph the network looks at on the CPU: see `zero_shot.effort`."""
     _is_small: WeakKeyDictionary[KnowledgeGraph, bool] = field(
@@ -83,6 +89,12 @@ class Combined:
             return self
         return self._at.setdefault(effort, replace(self, effort=effort, _at={self.effort: self}))
 
+    def _own_rows(self, graph: KnowledgeGraph, relations: Int[Tensor, " batch"]) -> OwnRows | None:
+        """What a graph that is read in parts adds to the weights: nothing where the whole is too much to ask."""
+        if graph.num_triples > MOST_FITTED or not self._fits(graph):
+            return None
+        return self.own.weights(self, graph).rows(relations.cpu().numpy().astype(np.int64))
+
     def near(self, graph: KnowledgeGraph) -> NearProjection | None:
         """What projects on a graph of which the network reads a part at a time; None where it reads all of it."""
         budget = budget_for(graph, self.effort, self.device)
@@ -107,15 +119,25 @@ class Combined:
         """Row i: what the edges of `relations[i]` carry over from `sets[i]`, or as much as is predicted."""
         near = self.near(graph)
         if near is not None:
-            return near.project(graph, sets, relations)
+            return near.project(graph, sets, relations, self._own_rows(graph, relations))
         compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
-        nodes = compact.gather(sets)
-        followed = follow_in_parts(compact, nodes, compact.relations_of(directed))
-        links = self.evidence(graph, sets, relations, followed)
-        found, way = self.combination.probabilities(links), self.combination
+        followed = follow_in_parts(compact, compact.gather(sets), compact.relations_of(directed))
+        own = self.own.weights(self, graph).rows(directed).on(self.device)
+        found, way = (
+            self.combination.probabilities(self.evidence(graph, sets, relations, followed), own),
+            self.combination,
+        )
         if way.sharpness != 1:
             found = (found**way.sharpness + TRACE * found) / (1 + TRACE)
         return compact.scatter(torch.maximum(followed, way.ceiling * found))
+
+    def links(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> LinkEvidence:
+        """What network and rules say about every node, for some sets and relations."""
+        compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
+        followed = follow_in_parts(compact, compact.gather(sets), compact.relations_of(directed))
+        return self.evidence(graph, sets, relations, followed)
 
     def evidence(
         self,

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from unseen.graph.compiling import compiled
 from unseen.logic.stopping import check_stop
-from unseen.methods.combination import LinkEvidence
+from unseen.methods.combination import LinkEvidence, OwnRows
 from unseen.methods.mined_rules import MinedRules
 from unseen.methods.zero_shot.frontier import frontier_of
 from unseen.rules.adjacency import adjacency_of
@@ -74,23 +74,33 @@ class NearProjection:
     budget: Budget
 
     def project(
-        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+        self,
+        graph: KnowledgeGraph,
+        sets: Float[Tensor, "batch entity"],
+        relations: Int[Tensor, " batch"],
+        own: OwnRows | None = None,
     ) -> Float[Tensor, "batch entity"]:
-        """Row i: what the edges of `relations[i]` carry over from `sets[i]`, or as much as is predicted."""
+        """Row i: what the edges of `relations[i]` carry over from `sets[i]`, or as much as is predicted.
+
+        `own` is what the graph adds to the weights of the combination.
+        """
         reached = np.zeros(tuple(sets.shape), np.float32)
         for row, (degrees, relation) in enumerate(zip(sets.cpu().numpy(), relations.tolist(), strict=True)):
             check_stop()
             source = members_of(degrees)
             if len(source.entities):
                 follow(graph, source, relation, reached[row])
-                self.predict(graph, source, relation, reached[row])
+                of_row = None if own is None else OwnRows(own.evidence[row : row + 1], own.calibration[row : row + 1])
+                self.predict(graph, source, relation, reached[row], of_row)
         return torch.from_numpy(reached).to(sets)
 
-    def predict(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, reached: Values) -> None:
+    def predict(
+        self, graph: KnowledgeGraph, source: Fuzzy, relation: int, reached: Values, own: OwnRows | None = None
+    ) -> None:
         """Raise what known edges reach from a set to what is predicted, where that is more."""
         way = self.combination
         candidates, links = self.evidence(graph, source, relation, np.flatnonzero(reached))
-        probable = way.probabilities(links)[0, : len(candidates)].numpy()
+        probable = way.probabilities(links, own)[0, : len(candidates)].numpy()
         if way.sharpness != 1:
             probable = (probable**way.sharpness + TRACE * probable) / (1 + TRACE)
         reached[candidates] = np.maximum(reached[candidates], np.float32(way.ceiling) * probable)

@@ -17,10 +17,12 @@ from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, Project, Query
 from unseen.logic.pattern import Pattern
+from unseen.logic.stopping import also_checked_by, enough_after, search_time_left
 from unseen.logic.text import LONGEST_REMEMBERED, parse_question
 from unseen.preparing import is_sparql, lookup_for, prefixes_of, prepare
 from unseen.server.admission import Bounds, Cost
-from unseen.server.pace import Pace, units_of
+from unseen.server.pace import GUESS, Pace, units_of
+from unseen.server.problems import busy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +48,12 @@ EXPLAINING = 1
 RESTRICTIONS = ("kind", "type_relation", "new")
 """What says who may be an answer."""
 TRIED_TOGETHER = 8
-"""Relation steps as which a part counts of a question that is no tree: several of its values are tried."""
+"""Relation steps as which a link counts of a question that is no tree: several of its values are tried."""
+SEARCHING, MOST_SEARCHING = 1 / 4, 1 / 2
+"""Shares of the time limit: such a question gets what was found until the first one, and is refused at the second."""
+MOST_OF_REST, SEARCH_RETRY = 0.8, 10
+"""The share of the time until its deadline that it may take; when it may come again if it had waited too long."""
+BOTH = (False, True)
 EXACT_GUESS = 1e-8
 """Seconds for a unit of an exact answer before anything is measured."""
 
@@ -107,18 +114,27 @@ class _Bound:
     question: Question
     steps: int
 
+    @property
+    def is_tree(self) -> bool:
+        """Whether it is answered together with others."""
+        return self.question.pattern is None
+
 
 class Predictor:
     """A method, opened once, on whatever a database holds at the moment of asking."""
 
-    def __init__(self, database: Database, model: str, effort: str = DEFAULT_EFFORT) -> None:
+    def __init__(
+        self, database: Database, model: str, seconds: float = Bounds.seconds, effort: str = DEFAULT_EFFORT
+    ) -> None:
+        """`seconds` is the longest time for one question."""
         self.database, self.name = database, model
+        self._searching, self._most_searching = SEARCHING * seconds, MOST_SEARCHING * seconds
         self.method: Method | None = None if model == "exact" else open_method(model, effort=effort)
         self._cautions = Cautions(self.method, model)
         self._graph, self._version = database.graph, -1
         """What was asked last: `cost_of` must not wait for a new graph."""
-        self._paces = {False: Pace(), True: Pace(EXACT_GUESS)}
-        """By whether only exact answers are wanted."""
+        self._paces = {(exact, tree): Pace(EXACT_GUESS if exact else GUESS) for exact in BOTH for tree in BOTH}
+        """By whether only exact answers are wanted, and whether the question is a tree."""
         self._explaining = Pace()
         self._timed = 0.0
         """Seconds of all calls so far; a call inside of a call counts once."""
@@ -127,7 +143,7 @@ class Predictor:
 
     def pace(self, *, exact: bool) -> Pace:
         """How long predicted or exact answers take."""
-        return self._paces[exact or self.method is None]
+        return self._paces[exact or self.method is None, True]
 
     def guesses(self, graph: KnowledgeGraph, needed: Sequence[int]) -> tuple[str, ...]:
         """Warnings about directed relations that cannot be predicted."""
@@ -151,7 +167,10 @@ class Predictor:
     def cost_of(self, planned: Planned) -> Cost:
         """What a question will take, by what others have taken."""
         steps = planned.steps + PREPARING * (self._version != self.database.version)
-        seconds = self._units(self._graph, steps) * self._paces[self._is_exact(planned)].seconds
+        is_tree = isinstance(planned.query, Query)
+        seconds = self._units(self._graph, steps) * self._paces[self._is_exact(planned), is_tree].seconds
+        if not is_tree:  # nothing is gained by answering it together with others
+            return Cost(min(seconds, self._most_searching), Bounds.batch_cells)
         if planned.asked.explain and not self._is_exact(planned):
             seconds += self._units(self._graph, EXPLAINING) * self._explaining.seconds
         return Cost(seconds, planned.steps * self._graph.num_entities)
@@ -168,7 +187,7 @@ class Predictor:
 
     def measuring(self) -> float:
         """How many seconds `measure` will take, by estimate."""
-        return self._units(self._graph, MEASURING) * self._paces[self.method is None].seconds
+        return self._units(self._graph, MEASURING) * self._paces[self.method is None, True].seconds
 
     def answer_all(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
         """Answers or an error for each question, by one call of the method; equal questions are answered once."""
@@ -188,13 +207,13 @@ class Predictor:
         prepared = _prepared(graph, planned)
         results: dict[int, Answers | Exception] = {}
         results |= {place: one for place, one in enumerate(prepared) if isinstance(one, Exception)}
+        bound = {place: one for place, one in enumerate(prepared) if isinstance(one, _Bound)}
         for exact in (False, True):
-            chosen = {
-                place: one
-                for place, one in enumerate(prepared)
-                if isinstance(one, _Bound) and self._is_exact(planned[place]) == exact
-            }
-            results |= dict(zip(chosen, self._answered(graph, list(chosen.values()), exact=exact), strict=True))
+            chosen = {place: one for place, one in bound.items() if self._is_exact(planned[place]) == exact}
+            trees = {place: one for place, one in chosen.items() if one.is_tree}
+            results |= dict(zip(trees, self._answered(graph, list(trees.values()), exact=exact), strict=True))
+            for place in chosen.keys() - trees.keys():
+                results[place] = self._searched(graph, chosen[place], exact=exact)
         self._graph, self._version = graph, version
         return [
             self._cautioned(graph, planned[place], prepared[place], results[place]) for place in range(len(planned))
@@ -222,12 +241,30 @@ class Predictor:
                 return [error]
             return [answer for question in questions for answer in self._answered(graph, [question], exact=exact)]
 
+    def _searched(self, graph: KnowledgeGraph, question: _Bound, *, exact: bool) -> Answers | Exception:
+        """The answers to a question that is no tree: those that are found in its time."""
+        left = MOST_OF_REST * search_time_left()
+        until = time.monotonic() + min(self._most_searching, left)
+
+        def check() -> None:
+            if time.monotonic() > until:
+                raise busy(SEARCH_RETRY) if left < self._most_searching else self._too_long()
+
+        with also_checked_by(check), enough_after(min(self._searching, left / 2)):
+            return self._answered(graph, [question], exact=exact)[0]
+
+    def _too_long(self) -> QueryRefused:
+        reason = f"finding its answers takes longer than {self._most_searching:g} seconds"
+        return QueryRefused(f"{reason}: name an entity, or say more about its variables")
+
     def _measured(self, graph: KnowledgeGraph, questions: list[_Bound], *, exact: bool) -> list[Answers]:
         """The answers of one call; the time that it takes, and that of its reasons, are noted apart."""
         method, name = (None, "exact") if exact else (self.method, self.name)
         steps = sum(one.steps for one in questions) + PREPARING * (graph is not self._graph)
+        is_tree = questions[0].is_tree
         explained = 0 if exact else EXPLAINING * sum(one.question.explain for one in questions)
-        began, before, pace, units = time.perf_counter(), self._timed, self._paces[exact], self._units(graph, steps)
+        began, before = time.perf_counter(), self._timed
+        pace, units = self._paces[exact, is_tree], self._units(graph, steps)
         note = pace.note_unfinished
 
         def seconds() -> float:
@@ -239,6 +276,8 @@ class Predictor:
 
         def answered() -> None:
             nonlocal pace, units, note
+            if not is_tree:  # its reasons are part of the search
+                return
             pace.note(units, seconds())
             pace, units = self._explaining, self._units(graph, explained)
             note = pace.note_unfinished
@@ -273,7 +312,7 @@ def _short(text: str) -> tuple[Query | Pattern, int]:
 def steps_of(query: Query | Pattern) -> int:
     """Relation steps of a query; a sub-query that stands in several places is taken once. Giant ones are an error."""
     if isinstance(query, Pattern):
-        return TRIED_TOGETHER * len(query.parts)
+        return TRIED_TOGETHER * max(1, query.links)
     if query.size > MOST_PARTS:
         raise QueryRefused(f"it has more than {MOST_PARTS:,} parts, counted along every way through it")
     seen: set[int] = set()
@@ -299,7 +338,7 @@ def _single_steps(graph: KnowledgeGraph) -> Iterator[Question]:
 
 def _prepared(graph: KnowledgeGraph, planned: Sequence[Planned]) -> list[_Bound | UnseenError]:
     """Each question with ids, or what is wrong with it; all names are looked up together."""
-    lookup = lookup_for(graph, [one.query for one in planned if isinstance(one.query, Query)])
+    lookup = lookup_for(graph, [one.query for one in planned], suggest=False)
     return [_attempt(partial(_bound, graph, one, lookup)) for one in planned]
 
 

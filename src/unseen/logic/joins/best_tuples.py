@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from unseen.logic.algebra import bind
 from unseen.logic.choose import largest
 from unseen.logic.joins.cutting import placeholder
 from unseen.logic.resolving import resolved
-from unseen.logic.stopping import check_stop
+from unseen.logic.stopping import check_stop, search_time_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 TOGETHER = 32
 """Partial assignments that are taken on together."""
+MOST_OF_TIME = 0.1
+"""The share of the time that is left which one round may take before the next one is made smaller."""
 WIDTH = 64
 """Values of a variable that are tried after each partial assignment."""
 MOST_TAKEN = 512
@@ -65,6 +68,12 @@ class FoundTuples:
     """No tuple that was not found is more probable than this."""
 
 
+def together_next(together: int, before: float, left: float) -> int:
+    """How many assignments are taken on together next: more as long as that is quick, by the time left then and now."""
+    is_quick = left == inf or before - left < left * MOST_OF_TIME
+    return min(2 * together, TOGETHER) if is_quick else max(1, together // 2)
+
+
 class TupleSearch:
     """One search on a graph; `allowed` says which entities may be values of answers."""
 
@@ -83,14 +92,17 @@ class TupleSearch:
 
     def best(self, count: int, known: set[Values] = frozenset()) -> FoundTuples:  # type: ignore[assignment]
         """The best tuples beside those that are known, at least `count` of them if there are so many."""
-        taken = 0
-        while self._heap and taken < MOST_TAKEN:
+        taken, left = 0, search_time_left()
+        together = TOGETHER if left == inf else 1
+        while self._heap and taken < MOST_TAKEN and left > 0:
             check_stop()
             if -self._heap[0][0] <= max(self._threshold(count, known), LEAST):
                 break
-            chosen = [heapq.heappop(self._heap) for _ in range(min(TOGETHER, len(self._heap)))]
+            chosen = [heapq.heappop(self._heap) for _ in range(min(together, len(self._heap)))]
             taken += len(chosen)
             self._take(chosen, count + len(known))
+            before, left = left, search_time_left()
+            together = together_next(together, before, left)
         if self._heap:
             self.found.missed = max(self.found.missed, -self._heap[0][0])
         return self.found
