@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from itertools import product
 
 import numpy as np
 
@@ -27,6 +28,7 @@ def main() -> None:
     parser.add_argument("graph", help="a file of triples")
     parser.add_argument("--hide", nargs="+", required=True, help="RELATION=COUNT")
     parser.add_argument("--methods", nargs="+", default=["default", "rules"])
+    parser.add_argument("--efforts", nargs="+", default=["normal"])
     parser.add_argument("--reversed", type=int, default=0, help="sources of the first relation")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--batch", type=int, default=4)
@@ -38,8 +40,8 @@ def main() -> None:
     kept[places] = False
     graph = whole.restricted_to(kept)
     facts = np.stack([whole.heads, whole.relations, whole.tails], axis=1)[places].astype(np.int64)
-    for name in options.methods:
-        measure(name, graph, facts, options)
+    for name, effort in product(options.methods, options.efforts):
+        measure(name, effort, graph, facts, options)
 
 
 def hidden_places(graph: KnowledgeGraph, wanted: dict[str, int], random: np.random.Generator) -> np.ndarray:
@@ -57,8 +59,8 @@ def hidden_places(graph: KnowledgeGraph, wanted: dict[str, int], random: np.rand
     return np.array(found)
 
 
-def measure(name: str, graph: KnowledgeGraph, facts: np.ndarray, options: argparse.Namespace) -> None:
-    method, start = open_method(name), time.perf_counter()
+def measure(name: str, effort: str, graph: KnowledgeGraph, facts: np.ndarray, options: argparse.Namespace) -> None:
+    method, start, processor = open_method(name, effort=effort), time.perf_counter(), time.process_time()
     counts: dict[str, list[bool]] = {}
     for low in range(0, len(facts), options.batch):
         part = facts[low : low + options.batch]
@@ -71,7 +73,9 @@ def measure(name: str, graph: KnowledgeGraph, facts: np.ndarray, options: argpar
     line["first ten"] = f"{sum(sum(found) for found in counts.values())} of {len(facts)}"
     if options.reversed:
         line["reversed"] = reversed_first(method, graph, int(2 * facts[0, 1]), options)
-    print(json.dumps({"method": name, **line, "seconds": round(time.perf_counter() - start, 1)}), flush=True)
+    spent = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - processor}
+    rounded = {key: round(value, 1) for key, value in spent.items()}
+    print(json.dumps({"method": name, "effort": effort, **line, **rounded}), flush=True)
 
 
 def reversed_first(method: object, graph: KnowledgeGraph, relation: int, options: argparse.Namespace) -> str:

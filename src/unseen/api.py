@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
 METHODS = ("edge-type", "exact", "rules", "path-counts")
+EFFORTS = ("fast", "normal", "full")
+DEFAULT_EFFORT = "normal"
 DEFAULT_METHOD = "edge-type"
 """The method that answers if no model is shipped."""
 
@@ -127,6 +129,7 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     new: bool = False,
     order_by: str | None = None,
     predict_values: bool = False,
+    effort: str = DEFAULT_EFFORT,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): known answers first, then predicted ones.
 
@@ -141,19 +144,25 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     `x a Kind` where it is not rdf:type. `new` leaves out what is already related to an entity that the question names.
     `order_by` is an attribute, `name` or `probability`, with ` desc` for the largest first; several are separated by
     commas. `predict_values` predicts comparisons of values that are not recorded, from similar entities.
+    `effort` says how much of a large graph a network looks at: `fast`, `normal` or `full`.
     """
     wishes = {"kind": kind, "type_relation": type_relation, "new": new}
     wishes |= {"order_by": order_by, "predict_values": predict_values}
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
-    return ask_prepared(graph, bound, method, all_predictions=all_predictions)
+    return ask_prepared(graph, bound, method, all_predictions=all_predictions, effort=effort)
 
 
 def ask_prepared(
-    graph: KnowledgeGraph, bound: Question, method: str | Method | None = None, *, all_predictions: bool = False
+    graph: KnowledgeGraph,
+    bound: Question,
+    method: str | Method | None = None,
+    *,
+    all_predictions: bool = False,
+    effort: str = DEFAULT_EFFORT,
 ) -> Answers:
     """The answers to a question that `prepare` has made for the same graph."""
     wanted = method or default_method()
-    opened = _opened(wanted)
+    opened = _opened(wanted, effort)
     if opened is not None:
         check_memory(opened, graph)
     name = wanted if isinstance(wanted, str) else type(wanted).__name__
@@ -176,11 +185,11 @@ def uncalibrated(name: str) -> tuple[str, ...]:
     return (f"the run {run.name} is not calibrated: its numbers are scores, no probabilities; {remedy}",)
 
 
-def _opened(method: str | Method) -> Method | None:
+def _opened(method: str | Method, effort: str) -> Method | None:
     """The method; None if the graph alone answers."""
     if not isinstance(method, str):
-        return method
-    return None if method == "exact" else open_method(method)
+        return with_effort(method, effort)
+    return None if method == "exact" else open_method(method, effort=effort)
 
 
 def ask_all(
@@ -217,12 +226,24 @@ def _ships_models() -> bool:
     return (resources.files("unseen.data") / "models").is_dir()
 
 
-def open_method(name: str, device: str = "auto") -> Method:
+def open_method(name: str, device: str = "auto", *, effort: str = DEFAULT_EFFORT) -> Method:
     """The method of a name, a shipped model, a model folder or a run folder; a model is opened only once.
 
     `device` is where a model computes: cpu, cuda, cuda:1, or auto (a GPU if there is one). Methods without a network
-    compute on the CPU.
+    compute on the CPU. `effort` is as for `ask`.
     """
+    return with_effort(_method_of(name, device), effort)
+
+
+def with_effort(method: Method, effort: str) -> Method:
+    """The same method with another effort (`fast`, `normal`, `full`), where it has a network that can look at less."""
+    if effort not in EFFORTS:
+        raise UnseenError(f"there is no effort {effort!r}: choose one of {', '.join(EFFORTS)}")
+    at = getattr(method, "at", None)
+    return method if at is None else at(effort)
+
+
+def _method_of(name: str, device: str) -> Method:
     if name in METHODS and device not in ("auto", "cpu"):
         raise UnseenError(f"the method {name} computes on the CPU, not on {device}: leave out --device")
     if name == "edge-type":
@@ -267,6 +288,7 @@ def evaluate(
     options: Options | None = None,
     *,
     device: str = "auto",
+    effort: str = DEFAULT_EFFORT,
 ) -> Result:
     """The accuracy of a method on the questions of a dataset: filtered ranks by question type, and their averages.
 
@@ -277,7 +299,7 @@ def evaluate(
     from unseen.evaluation.evaluator import evaluate as measured
 
     name = method if isinstance(method, str) else type(method).__name__
-    opened = open_method(method, device) if isinstance(method, str) else method
+    opened = open_method(method, device, effort=effort) if isinstance(method, str) else with_effort(method, effort)
     found = dataset if isinstance(dataset, Dataset) else open_dataset(Path(dataset))
     check_memory(opened, found.observed(split))
     return measured(opened, found, split, options, name=name)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.conformance.methods import combined, zero_shot
-from unseen.errors import EvaluationError
+from unseen.errors import EvaluationError, TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project
 from unseen.methods.combination import Combination, LinkEvidence
@@ -104,16 +104,16 @@ class TestCombined:
         assert float(scores[known]) == 1
         assert float(scores.topk(2).values[1]) <= WEIGHTS.ceiling
 
-    def test_a_graph_that_is_too_large_for_the_network_is_answered_by_rules(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_graph_that_is_too_large_for_memory_is_read_in_parts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph, method = symmetric_world(), combined()
+        query = Project(0, Anchor(graph.vocabulary.entity_id("b19")))
+        whole = method.answer(graph, [query])[0]
         monkeypatch.setattr(footprint, "bytes_free", lambda _device=None: 1000)
-        source, wanted = (graph.vocabulary.entity_id(name) for name in ("b19", "a19"))
-        scores = method.answer(graph, [Project(0, Anchor(source))])[0]
-        assert int(scores.argmax()) == wanted
-        by_rules = method.rules.answer(graph, [Project(0, Anchor(source))])[0]
-        assert torch.allclose(scores, method.ceiling * by_rules)
+        in_parts = combined()
+        assert in_parts.near(graph) is not None
+        assert torch.allclose(in_parts.answer(graph, [query])[0], whole, atol=1e-4)
+        with pytest.raises(TooLarge, match="--effort normal"):
+            combined().at("full").answer(graph, [query])
 
     def test_a_fact_added_a_second_ago_counts(self) -> None:
         graph, method = symmetric_world(), combined()

@@ -159,8 +159,8 @@ class TestDefault:
 def test_three_million_triples_take_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = (np.arange(3_000_000, dtype=np.int32) % size for size in (1_000_000, 1000, 999_983))
     graph = KnowledgeGraph(*columns, Vocabulary.numbered(1_000_000, 1000))
-    monkeypatch.setattr(footprint, "bytes_free", lambda _device: 1 << 31)
-    with pytest.raises(TooLarge, match=r"about 3\.\d GiB for a graph of 3,000,000 triples, and 2\.0 GiB are free; use"):
+    monkeypatch.setattr(footprint, "bytes_free", lambda _device: 1 << 30)
+    with pytest.raises(TooLarge, match=r"about 1\.\d GiB for a graph of 3,000,000 triples, and 1\.0 GiB are free; use"):
         footprint.check_memory(graph, ZeroShotShape())
 
 

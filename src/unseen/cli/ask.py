@@ -79,6 +79,9 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    effort: Annotated[
+        str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
+    ] = "normal",
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -111,6 +114,7 @@ def ask(
     }
     options |= {"kind": answers_like, "type_relation": type_relation, "new": new}
     options |= {"order_by": order_by, "predict_values": predict_values}
+    options["effort"] = effort
     reading = {"literals": literals, "skip_errors": skip_errors, "values": tuple(values or ())}
     answers, told = _answers(sources, question, model or method, options, reading)
     hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""
@@ -129,18 +133,23 @@ def _answers(
     from unseen.cli.servers import is_address, server_at
 
     if is_address(sources):
+        if options.pop("effort") != "normal":
+            raise typer.BadParameter(
+                "a server decides this when it starts: `unseen serve --effort`", param_hint="--effort"
+            )
         with server_at(sources, method) as client:
             return client.ask(question, exact=method == "exact", **options), 0
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep; spinning would cost more
     from unseen import api
     from unseen.cli.console import note, read
-    from unseen.cli.rules_command import open_rules
+    from unseen.cli.rules_command import open_rules, predicts_by_rules
     from unseen.preparing import prepare
 
-    graph, all_predictions = read(sources, **reading), options.pop("all_predictions")
+    ways = {key: options.pop(key) for key in ("all_predictions", "effort")}
+    graph = read(sources, **reading)
     bound = prepare(graph, question, **options)
     for warning in bound.warnings:
         note(warning)
-    if method == "rules":
+    if predicts_by_rules(method):
         open_rules(graph)
-    return api.ask_prepared(graph, bound, method, all_predictions=all_predictions), len(bound.warnings)
+    return api.ask_prepared(graph, bound, method, **ways), len(bound.warnings)

@@ -53,6 +53,9 @@ def evaluate(
     layout: Annotated[str | None, LAYOUT] = None,
     ask: Annotated[str | None, ASK] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, ...; auto takes a GPU if there is one.")] = "auto",
+    effort: Annotated[
+        str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
+    ] = "normal",
     split: Annotated[str, typer.Option(help="Which queries to ask: train, valid or test.")] = "test",
     types: Annotated[
         str | None,
@@ -120,7 +123,8 @@ def evaluate(
     if json_file not in (None, Path("-")):
         check_target(json_file)
     options = Options(names, limit, seed, batch_size, *extras)
-    result = _measured(method, open_method(method, device), (path, given if files_given else None), split, options)
+    opened = open_method(method, device, effort=effort)
+    result = _measured(method, opened, (path, given if files_given else None), split, options)
     if json_file is not None:
         _write(result, json_file)
     if json_file != Path("-"):
@@ -186,14 +190,14 @@ def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None
     from unseen.api import check_memory, device_of
     from unseen.cli.console import progress_bar
     from unseen.cli.dataset_sources import open_dataset, open_given
-    from unseen.cli.rules_command import open_rules
+    from unseen.cli.rules_command import open_rules, predicts_by_rules
     from unseen.evaluation.evaluator import evaluate as measure
     from unseen.version import __version__
 
     path, given = source
     dataset = open_dataset(path) if given is None else open_given(path, given)
     check_memory(method, dataset.observed(split))
-    if name == "rules":
+    if predicts_by_rules(name):
         open_rules(dataset.observed(split))
     start = perf_counter()
     with progress_bar("evaluating", unit="queries") as bar:

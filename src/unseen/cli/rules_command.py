@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from unseen.rules.rule_set import Rules
 
 DEFAULT_TOP = 20
+SORTED_IN_A_SECOND, FEW_SECONDS = 1_400_000, 2
+"""Triples, on one core of two; a shorter time is not mentioned."""
 
 
 def rules(
@@ -116,6 +118,18 @@ def open_rules(graph: KnowledgeGraph) -> Rules:
     return found
 
 
+def predicts_by_rules(method: str | None) -> bool:
+    """Whether a method, by its name, mines rules of the graph that it is asked about: `rules` and shipped models do."""
+    from unseen.api import METHODS, default_method
+
+    wanted = method or default_method()
+    if wanted in METHODS or ":" in wanted:
+        return wanted == "rules"
+    from unseen.models.model_folder import has_rules
+
+    return has_rules(wanted)
+
+
 def note_opening(graph: KnowledgeGraph) -> None:
     """Say how long a large graph will be mined; one that takes little, or was mined before, is not mentioned."""
     from unseen.cli.console import note
@@ -123,6 +137,9 @@ def note_opening(graph: KnowledgeGraph) -> None:
     from unseen.rules.opening import are_at_hand, opening_seconds
 
     if graph.num_triples > LARGE and not are_at_hand(graph):
+        sorting = graph.num_triples // SORTED_IN_A_SECOND
+        if sorting > FEW_SECONDS:
+            note(f"sorting {graph.num_triples:,} triples, for about {sorting} seconds")
         note(f"mining rules of {graph.num_triples:,} triples, for about {opening_seconds(graph):.0f} seconds")
 
 

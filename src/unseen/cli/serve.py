@@ -71,6 +71,9 @@ def serve(
     cors_origin: Annotated[
         list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
     ] = None,
+    effort: Annotated[
+        str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
+    ] = "normal",
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
 ) -> None:
     """Serve a graph: SPARQL (exact and predicted), questions, and facts that count at once.
@@ -98,7 +101,7 @@ def serve(
     keys = Keys() if api_key_file is None else read_keys(api_key_file)
     engine = EngineLimits(update_seconds=time_limit, **({"megabytes": query_memory} if query_memory else {}))
     connections, origins = ConnectionLimits(max_connections), tuple(cors_origin or ())
-    settings = ServerSettings(host, port, model, keys, origins, limits, connections, engine=engine)
+    settings = ServerSettings(host, port, model, keys, origins, limits, connections, engine=engine, effort=effort)
     with ExitStack() as stack:
         database = database_of(sources, stack, partial(ProcessTriples, limits=engine), values or ())
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))
@@ -144,11 +147,11 @@ def database_of(
 
 def _announce(database: Database, settings: ServerSettings, port: int) -> None:
     from unseen.cli.console import note
-    from unseen.cli.rules_command import note_opening
+    from unseen.cli.rules_command import note_opening, predicts_by_rules
 
     graph = database.graph
     note(f"{graph.num_entities:,} entities, {graph.num_triples:,} triples; model {settings.model}")
-    if settings.model == "rules":
+    if predicts_by_rules(settings.model):
         note_opening(graph)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     note(f"listening on http://{host}:{port} (Ctrl-C stops)")

@@ -8,6 +8,8 @@ triples/            pyoxigraph's files: the source of truth
 snapshot-000007/    arrays and names as of some change
 journal-000007      what changed since
 counts.json         by how many statements triples and graph differ, to see when one has missed something
+closed.json         how the files of `triples` looked when a large database was closed; gone while it is open
+adjacency/          the edges of a large graph as predictions read them, made when first needed; may be deleted
 rules.safetensors   rules mined from the graph, if anyone predicted with them; may be deleted
 weights.safetensors what the graph adds to the weights of a model, likewise
 damaged-...         what was found damaged and set aside; nobody reads or deletes it

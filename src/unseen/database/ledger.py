@@ -13,6 +13,7 @@ from contextlib import suppress
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from unseen.database.clean_close import flushed, note_close
 from unseen.database.failures import explained, is_full, is_storage_failure
 from unseen.database.folder import Counts, Current, sync_folder
 from unseen.database.journal import MOST_JOURNALED, Change, Entry, Journal
@@ -374,17 +375,16 @@ class Ledger:
         """Remove snapshots and journals that are not in use, and what a dying process left behind."""
         number = self.folder.current.snapshot
         kept = {self.folder.snapshot(number).name, self.folder.journal(number).name}
-        for pattern in ("snapshot-*", "journal-*", ".*.part"):
-            for path in self.path.glob(pattern):
-                if path.name not in kept:
-                    delete(path)
+        found = (path for pattern in ("snapshot-*", "journal-*", ".*.part") for path in self.path.glob(pattern))
+        for path in (path for path in found if path.name not in kept):
+            delete(path)
 
     def close(self) -> None:
         """Make everything last and let go of it."""
-        with suppress(OSError, RuntimeError, DatabaseError):  # what was acknowledged is in the journal
-            self.triples.flush()
+        in_order = flushed(self.triples) and self.trouble is None  # what was acknowledged is in the journal
         self.journal.close()
         self.triples.close()
+        note_close(self.folder, self.live.last_made.num_triples if in_order else 0)
 
 
 def delete(path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from unseen.database.clean_close import was_closed
 from unseen.database.failures import explained, is_storage_failure
 from unseen.database.folder import REPAIR, sync_folder
 from unseen.database.journal import Journal
@@ -35,10 +36,11 @@ def open_ledger(folder: Folder, settings: Settings, open_triples: Callable[[Path
     sync_folder(folder.path)
     current = folder.current
     journal = Journal(folder.journal(current.snapshot), after=current.number or 0)
+    closed = was_closed(folder)
     try:
         triples = open_triples(folder.triples)
         try:
-            return _recovered(folder, settings, current, journal, triples)
+            return _recovered(folder, settings, current, journal, triples, in_order=closed)
         except BaseException:
             triples.close()
             raise
@@ -49,7 +51,9 @@ def open_ledger(folder: Folder, settings: Settings, open_triples: Callable[[Path
         raise explained(error, folder.path, "cannot be opened") from error
 
 
-def _recovered(folder: Folder, settings: Settings, current: Current, journal: Journal, triples: Triples) -> Ledger:
+def _recovered(
+    folder: Folder, settings: Settings, current: Current, journal: Journal, triples: Triples, *, in_order: bool
+) -> Ledger:
     marks, trace = triples.marks(), triples.touched()
     if current.snapshot and current.number is not None:
         _check_marks(folder, current, journal, marks)
@@ -70,7 +74,7 @@ def _recovered(folder: Folder, settings: Settings, current: Current, journal: Jo
     elif is_complete and (marks.number or 0) > journal.last:
         log.warning("%s: the journal lacks changes that the triples hold; the graph is made anew", folder.path)
         is_complete = False
-    if not is_complete or folder.incomplete.exists() or not _has_all_edges(ledger):
+    if not is_complete or folder.incomplete.exists() or not (in_order or _has_all_edges(ledger)):
         ledger.rebuild()
         delete(folder.incomplete)
     triples.forget_touched()

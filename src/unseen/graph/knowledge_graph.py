@@ -61,6 +61,28 @@ class KnowledgeGraph:
         self.attributes = attributes
 
     @classmethod
+    def of_checked(
+        cls,
+        columns: tuple[Ids, Ids, Ids],
+        vocabulary: Vocabulary,
+        views: tuple[SortedEdges, SortedEdges] | None,
+        attributes: Attributes = NO_ATTRIBUTES,
+    ) -> KnowledgeGraph:
+        """The graph of columns that are known not to repeat an edge, with both sorted views where these are known too.
+
+        Columns may lie in a file: they are not copied.
+        """
+        graph = cls.__new__(cls)
+        limits = (vocabulary.num_entities, vocabulary.num_relations, vocabulary.num_entities)
+        for column, limit in zip(columns, limits, strict=True):
+            _check_range(column, limit)
+        graph.heads, graph.relations, graph.tails = columns
+        graph.vocabulary, graph.attributes = vocabulary, attributes
+        if views is not None:
+            graph.__dict__ |= {"by_head": views[0], "by_tail": views[1]}
+        return graph
+
+    @classmethod
     def from_triples(cls, triples: Iterable[tuple[str, str, str]]) -> KnowledgeGraph:
         """The graph of named triples; ids follow first appearance, head before tail."""
         return _EMPTY.extended_with(triples)

@@ -66,6 +66,8 @@ class LinkEvidence:
     """The sum of the memberships of the set."""
     tails: Float[Tensor, " row"]
     """Targets of the relation a source, on average."""
+    copies: Float[Tensor, " node"] | None = None
+    """How many candidates each column stands for; one, if there is nothing."""
 
     @property
     def is_known(self) -> Bool[Tensor, "row node"]:
@@ -82,13 +84,15 @@ class LinkEvidence:
 
     def context(self) -> tuple[Float[Tensor, " row"], ...]:
         """What is known beforehand, in the order of `CONTEXT`."""
-        nodes = min(max(self.network.shape[1], SMALLEST_GRAPH), LARGEST_GRAPH)
+        count = self.network.shape[1] if self.copies is None else int(self.copies.sum())
+        nodes = min(max(count, SMALLEST_GRAPH), LARGEST_GRAPH)
         one = torch.ones_like(self.quality)
         return one, self.quality, self.size.clamp(min=1).log(), one * math.log10(nodes)
 
     def offsets(self) -> tuple[Float[Tensor, " row"], ...]:
         """What an offset depends on, `total` left out."""
-        return (*self.context(), self.carried.sum(dim=1).log1p(), self.tails.clamp(min=1).log())
+        known = self.carried if self.copies is None else self.carried * self.copies
+        return (*self.context(), known.sum(dim=1).log1p(), self.tails.clamp(min=1).log())
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +133,8 @@ class Combination:
         score = torch.zeros_like(links.network)
         for weight, kind in zip(self.weights(links, own).unbind(dim=1), links.kinds(), strict=True):
             score += weight.unsqueeze(1) * kind
-        total = (score + (1 - links.carried).clamp(min=0).log()).logsumexp(dim=1).clamp(-30, 30)
+        counted = score if links.copies is None else score + links.copies.log()
+        total = (counted + (1 - links.carried).clamp(min=0).log()).logsumexp(dim=1).clamp(-30, 30)
         scale, offset = score.new_tensor(self.scale), self.offset.get("total", 0.0) * total
         for name, value in zip(OFFSET, links.offsets(), strict=False):
             offset = offset + self.offset.get(name, 0.0) * value

@@ -5,7 +5,7 @@ Every projection asks both. The network reads the whole source set at once; rule
 and logic comes after that. Rules are mined from the very graph that is asked (`mined_rules`), and how much both count
 is fitted to facts hidden from it (`own_weights`).
 
-A graph that is too large for the network is answered by rules alone.
+Of a large graph the network reads a part at a time (`near_projection`).
 
 Cost: that of the network (`zero_shot`), and what the walks of the rules touch.
 """
@@ -13,7 +13,7 @@ Cost: that of the network (`zero_shot`), and what the walks of the rules touch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -27,18 +27,22 @@ from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Query
 from unseen.logic.coherent import execute_coherently
 from unseen.logic.execute import Execution
-from unseen.methods.combination import Combination, LinkEvidence
+from unseen.methods.combination import Combination, LinkEvidence, OwnRows
 from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
-from unseen.methods.known_facts import KnownFactsProjector
 from unseen.methods.mined_rules import MinedRules
+from unseen.methods.near_projection import NearProjection
 from unseen.methods.own_weights.own_opening import OwnOpening
 from unseen.methods.zero_shot import footprint
+from unseen.methods.zero_shot.effort import BUDGETS, FULL, budget_for, checked_effort
+from unseen.methods.zero_shot.frontier import relations_alone
 
 if TYPE_CHECKING:
     from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
     from unseen.methods.zero_shot.zero_shot import ZeroShot
     from unseen.rules.rule_set import Rules
 
+MOST_FITTED = 3_000_000
+"""Triples of the largest graph to which weights are fitted, which takes the network on all of it."""
 TRACE = 1e-6
 """How much of the probability itself stays beside its power, so that what is unlikely keeps its order."""
 
@@ -52,9 +56,13 @@ class Combined:
     combination: Combination
     own: OwnOpening = field(default_factory=OwnOpening)
     """What the graphs that are asked add to the weights of the combination."""
+    effort: str = "normal"
+    """How much of a large graph the network looks at on the CPU: see `zero_shot.effort`."""
     _is_small: WeakKeyDictionary[KnowledgeGraph, bool] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
+    _at: dict[str, Combined] = field(default_factory=dict, repr=False)
+    """The same method with other efforts."""
 
     @property
     def device(self) -> torch.device:
@@ -75,12 +83,33 @@ class Combined:
         """The rules of a graph."""
         return self.rules.rules_of(graph)
 
-    def has_network(self, graph: KnowledgeGraph) -> bool:
-        """Whether a graph is small enough for the network; found out once for each graph."""
+    def at(self, effort: str) -> Combined:
+        """The same method with another effort; the same object for the same effort."""
+        if checked_effort(effort) == self.effort:
+            return self
+        return self._at.setdefault(effort, replace(self, effort=effort, _at={self.effort: self}))
+
+    def _own_rows(self, graph: KnowledgeGraph, relations: Int[Tensor, " batch"]) -> OwnRows | None:
+        """What a graph that is read in parts adds to the weights: nothing where the whole is too much to ask."""
+        if graph.num_triples > MOST_FITTED or not self._fits(graph):
+            return None
+        return self.own.weights(self, graph).rows(relations.cpu().numpy().astype(np.int64))
+
+    def near(self, graph: KnowledgeGraph) -> NearProjection | None:
+        """What projects on a graph of which the network reads a part at a time; None where it reads all of it."""
+        budget = budget_for(graph, self.effort, self.device)
+        if budget is None and not self._fits(graph):
+            if self.effort == FULL:
+                footprint.check_memory(graph, self.network.architecture, self.device, "use --effort normal")
+            budget = BUDGETS[self.effort]
+        return None if budget is None else NearProjection(self.network, self.rules, self.combination, budget)
+
+    def _fits(self, graph: KnowledgeGraph) -> bool:
+        """Whether there is memory for the whole graph at a time; found out once for each graph."""
         found = self._is_small.get(graph)
         if found is None:
             free = footprint.bytes_free(self.device)
-            needed = footprint.bytes_needed(graph, self.network.architecture)
+            needed = footprint.bytes_needed(graph, self.network.architecture, self.device)
             found = self._is_small[graph] = free is None or needed <= free
         return found
 
@@ -88,8 +117,9 @@ class Combined:
         self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch entity"]:
         """Row i: what the edges of `relations[i]` carry over from `sets[i]`, or as much as is predicted."""
-        if not self.has_network(graph):
-            return KnownFactsProjector(self.rules, self.ceiling).project(graph, sets, relations)
+        near = self.near(graph)
+        if near is not None:
+            return near.project(graph, sets, relations, self._own_rows(graph, relations))
         compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
         followed = follow_in_parts(compact, compact.gather(sets), compact.relations_of(directed))
         own = self.own.weights(self, graph).rows(directed).on(self.device)
@@ -135,8 +165,8 @@ class Combined:
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """The same, and the fuzzy sets of all sub-queries."""
         with torch.no_grad():
-            if self.has_network(graph):
-                self.network.read_relations(graph, queries)
+            whole = self.near(graph) is None
+            self.network.read_relations(graph, queries, None if whole else relations_alone(self.network, graph))
             return execute_coherently(self, graph, queries, self.device)
 
 

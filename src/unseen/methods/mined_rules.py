@@ -18,10 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from numpy.typing import NDArray
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
+from unseen.logic.choose import largest
 from unseen.logic.coherent import execute_coherently
 from unseen.logic.execute import Execution
 from unseen.logic.stopping import check_stop
@@ -89,6 +91,32 @@ class MinedRules:
                 row[entities] = np.maximum(row[entities], member.degree * values)
         return torch.from_numpy(reached).clamp_(max=LARGEST).to(sets)
 
+    def fired(
+        self, graph: KnowledgeGraph, entities: NDArray[np.int64], degrees: NDArray[np.float32], relation: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The same for one source set, given by its members: the entities that rules lead to, and their probabilities.
+
+        Entities are ascending. Cost: what the rules touch.
+        """
+        rules, adjacency = self.rules_of(graph), adjacency_of(graph)
+        index, weights = rules.index(graph), (rules.weights.coefficients, rules.weights.calibration)
+        scratch, members = scratch_of(graph), _strongest(0, entities, degrees, self.members)
+
+        def fire(member: Member) -> tuple[np.ndarray, np.ndarray]:
+            with scratch.lent() as state:
+                found: tuple[np.ndarray, np.ndarray] = predicted_from(
+                    adjacency, index, member.entity, relation, member.budgets, weights, state
+                )
+            return found
+
+        reached, values = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
+        with closing(in_order(fire, members)) as results:
+            for member, found in zip(members, results, strict=True):
+                check_stop()
+                reached.append(found[0].astype(np.int64))
+                values.append(np.float32(member.degree) * found[1])
+        return largest_by_entity(np.concatenate(reached), np.minimum(np.concatenate(values), np.float32(LARGEST)))
+
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """Probabilities as scores."""
         return self.estimate(graph, queries).stacked(queries)
@@ -111,9 +139,26 @@ def _members(sets: np.ndarray, most: int) -> list[Member]:
     """The strongest members of all rows; those of a row share its budgets."""
     members = []
     for row, degrees in enumerate(sets):
-        found = np.flatnonzero(degrees > LEAST_SHARE * degrees.max(initial=0.0))
-        if len(found) > most:
-            found = found[np.argsort(-degrees[found], kind="stable")[:most]]
-        budgets = BUDGETS[0] // max(1, len(found)), BUDGETS[1] // max(1, len(found))
-        members += [Member(row, int(entity), float(degrees[entity]), budgets) for entity in found]
+        found = np.flatnonzero(degrees)
+        members += _strongest(row, found, degrees[found], most)
     return members
+
+
+def _strongest(row: int, entities: NDArray[np.int64], degrees: np.ndarray, most: int) -> list[Member]:
+    """The strongest members of a set that is given by its members."""
+    found = np.flatnonzero(degrees > LEAST_SHARE * degrees.max(initial=0.0))
+    if len(found) > most:
+        found = found[largest(degrees[found], most)]
+    budgets = BUDGETS[0] // max(1, len(found)), BUDGETS[1] // max(1, len(found))
+    return [Member(row, int(entities[place]), float(degrees[place]), budgets) for place in found]
+
+
+def largest_by_entity(
+    entities: NDArray[np.int64], values: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Each entity once, ascending, with the largest of its values."""
+    order = np.lexsort((-values, entities))
+    entities, values = entities[order], values[order]
+    first = np.ones(len(entities), bool)
+    first[1:] = entities[1:] != entities[:-1]
+    return entities[first], values[first]

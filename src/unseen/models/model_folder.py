@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from unseen.methods.training_settings import TrainingConfig
 
 MOST_BYTES = 2_000_000
+COMBINATION = "combination.json"
 RULE_MEMBERS = 32
 """Members of a source set from which rules fire beside the network, which reads all of them."""
 MEMORY = "relation_memory."
@@ -102,7 +103,7 @@ class ModelFolder:
         from unseen.methods.mined_rules import MinedRules
         from unseen.methods.zero_shot.zero_shot import ZeroShot
 
-        path = self.path / "combination.json"
+        path = self.path / COMBINATION
         if not path.exists() or not isinstance(method, ZeroShot):
             return method
         try:
@@ -168,6 +169,11 @@ def kept_model(name: str | Path, device: str = "auto") -> Method:
 def _opened(path: Path, _files: tuple[tuple[str, int], ...], device: str) -> Method:
     """The method of a folder whose files were last written at these times."""
     return open_model(path, device=device)
+
+
+def has_rules(name: str | Path) -> bool:
+    """Whether a model answers together with rules of the graph that is asked."""
+    return (find_model(name).path / COMBINATION).exists()
 
 
 def weights_and_settings(name: str | Path) -> tuple[dict[str, Tensor], dict[str, Any], tuple[str, ...]]:

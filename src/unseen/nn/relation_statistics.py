@@ -33,43 +33,47 @@ SAMPLED = 300
 """Edges of a relation whose paths are looked at."""
 
 Table = NDArray[np.float32]
+Directed = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+"""All directed edges by source, then target: where those of each entity begin, targets, relations."""
 
 _known: WeakKeyDictionary[KnowledgeGraph, NDArray[np.float16]] = WeakKeyDictionary()
 _lock = Lock()
 
 
-def relation_statistics(graph: KnowledgeGraph) -> NDArray[np.float16]:
-    """All statistics of a graph, [query relation, relation, statistic]; made once for each graph."""
+def relation_statistics(graph: KnowledgeGraph, directed: Directed | None = None) -> NDArray[np.float16]:
+    """All statistics of a graph, [query relation, relation, statistic]; made once for each graph.
+
+    `directed` has its edges as they are looked at, for whoever has them sorted already.
+    """
     with _lock:
         found = _known.get(graph)
     if found is None:
-        found = _made(graph)
+        found = _made(graph, directed)
         with _lock:
             _known[graph] = found
     return found
 
 
-def _made(graph: KnowledgeGraph) -> NDArray[np.float16]:
+def _made(graph: KnowledgeGraph, directed: Directed | None) -> NDArray[np.float16]:
     count = graph.vocabulary.num_directed_relations
     if count == 0:
         return np.zeros((0, 0, NUM_STATISTICS), np.float16)
-    sources, targets, relations = _directed(graph)
-    offsets = np.searchsorted(sources, np.arange(graph.num_entities + 1))
+    offsets, targets, relations = directed or _directed(graph)
     ends, paths = np.zeros((count, count), np.float32), np.zeros((count, count), np.float32)
     count_ends(offsets, relations, ends, paths)
     parallel = np.zeros((count, count), np.float32)
-    count_parallel(sources, targets, relations, parallel)
+    count_parallel(offsets, targets, relations, parallel)
     composed = _compositions(graph, offsets, targets, relations, paths)
     return _stacked(graph, ends, parallel, composed)
 
 
-def _directed(graph: KnowledgeGraph) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _directed(graph: KnowledgeGraph) -> Directed:
     """Every edge in both directions, sorted by source, then by target."""
     forward = 2 * graph.relations.astype(np.int32)
     sources, targets = np.concatenate([graph.heads, graph.tails]), np.concatenate([graph.tails, graph.heads])
     relations = np.concatenate([forward, forward + 1])
     order = np.argsort(sources.astype(np.int64) * graph.num_entities + targets, kind="stable")
-    return sources[order], targets[order], relations[order]
+    return np.searchsorted(sources[order], np.arange(graph.num_entities + 1)), targets[order], relations[order]
 
 
 def _compositions(

@@ -31,20 +31,6 @@ def count_ends(offsets, relations, ends, paths):
             number[distinct[left]] = 0
 
 
-@compiled
-@no_type_check
-def count_parallel(sources, targets, relations, parallel):
-    """For all pairs of directed relations: pairs of entities that both of them link."""
-    first = 0
-    for place in range(1, len(sources) + 1):
-        if place < len(sources) and sources[place] == sources[first] and targets[place] == targets[first]:
-            continue
-        for left in range(first, place):
-            for right in range(first, place):
-                parallel[relations[left], relations[right]] += 1
-        first = place
-
-
 @inner
 @no_type_check
 def end_of_run(targets, place, end):
@@ -53,6 +39,20 @@ def end_of_run(targets, place, end):
     while last < end and targets[last] == targets[place]:
         last += 1
     return last
+
+
+@compiled
+@no_type_check
+def count_parallel(offsets, targets, relations, parallel):
+    """For all pairs of directed relations: pairs of entities that both of them link."""
+    for entity in range(len(offsets) - 1):
+        first = offsets[entity]
+        while first < offsets[entity + 1]:
+            end = end_of_run(targets, first, offsets[entity + 1])
+            for left in range(first, end):
+                for right in range(first, end):
+                    parallel[relations[left], relations[right]] += 1
+            first = end
 
 
 @inner

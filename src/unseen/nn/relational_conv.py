@@ -35,10 +35,13 @@ def node_scales(edges: EdgeViews, edge_mask: Bool[Tensor, " edge"] | None, dtype
 
 
 def _scales(edges: EdgeViews, dtype: torch.dtype, edge_mask: Bool[Tensor, " edge"] | None = None) -> Scales:
-    degree = degrees(edges, edge_mask).to(dtype).view(-1, 1, 1) + 1
+    own = degrees(edges, edge_mask)  # of a part of a graph: messages are those that come, scales those of all of it
+    degree = (own if edges.whole is None else edges.whole.of_nodes).to(dtype).view(-1, 1, 1) + 1
     logarithm = degree.log()
-    scale = logarithm / logarithm.mean().clamp(min=SMALLEST_SCALE)
-    return Scales(1 / degree, scale, 1 / scale.clamp(min=SMALLEST_SCALE))
+    mean = logarithm.mean() if edges.whole is None else logarithm.new_tensor(edges.whole.mean_logarithm)
+    scale = logarithm / mean.clamp(min=SMALLEST_SCALE)
+    messages = own.to(dtype).view(-1, 1, 1) + 1
+    return Scales(1 / messages, scale, 1 / scale.clamp(min=SMALLEST_SCALE))
 
 
 _UNMASKED = KnownScales(_scales)

@@ -14,6 +14,7 @@ import numpy as np
 
 from unseen.graph.bisecting import place_in
 from unseen.graph.compiling import compiled
+from unseen.rules.kept_adjacency import adjacency_place, keep_arrays, kept_arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,11 +61,21 @@ _KEPT: WeakKeyDictionary[KnowledgeGraph, Adjacency] = WeakKeyDictionary()
 
 
 def adjacency_of(graph: KnowledgeGraph) -> Adjacency:
-    """The adjacency of a graph; it is kept as long as the graph lives."""
+    """The adjacency of a graph; it is kept as long as the graph lives, and beside its database where it is large."""
     found = _KEPT.get(graph)
     if found is None:
-        found = _KEPT[graph] = _adjacency(graph)
+        found = _KEPT[graph] = _opened(graph)
     return found
+
+
+def _opened(graph: KnowledgeGraph) -> Adjacency:
+    place = adjacency_place(graph)
+    kept = kept_arrays(place, graph, Adjacency._fields)
+    if kept is not None:
+        return Adjacency(**kept)  # type: ignore[arg-type]
+    made = _adjacency(graph)
+    keep_arrays(place, graph, made._asdict())
+    return made
 
 
 def _adjacency(graph: KnowledgeGraph) -> Adjacency:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
 
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_PIECE = 1 << 20
+"""Edges that are looked at together."""
 
 
 _KNOWN: WeakKeyDictionary[KnowledgeGraph, NDArray[np.uint64]] = WeakKeyDictionary()
@@ -30,13 +32,21 @@ def fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
 
 
 def _fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
-    mixed = graph.heads.astype(np.uint64) << np.uint64(32) | graph.tails.astype(np.uint64)
+    sums, view = np.zeros(graph.num_relations, np.uint64), graph.by_head
+    for relation in range(graph.num_relations):
+        begin, end = int(view.offsets[relation]), int(view.offsets[relation + 1])
+        for low in range(begin, end, _PIECE):
+            piece = slice(low, min(low + _PIECE, end))
+            sums[relation : relation + 1] += _mixed_sum(view.sources[piece], view.targets[piece])
+    return sums
+
+
+def _mixed_sum(heads: NDArray[np.int32], tails: NDArray[np.int32]) -> np.uint64:
+    mixed = heads.astype(np.uint64) << np.uint64(32) | tails.astype(np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
     mixed ^= mixed >> np.uint64(31)
-    sums = np.zeros(graph.num_relations, np.uint64)
-    np.add.at(sums, graph.relations, mixed | np.uint64(1))
-    return sums
+    return np.uint64((mixed | np.uint64(1)).sum(dtype=np.uint64))
 
 
 def relation_keys(graph: KnowledgeGraph) -> tuple[str, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, no_type_check
 
 import numpy as np
 
+from unseen.graph.compiling import compiled
+from unseen.logic.choose import largest
 from unseen.rules.evidence import SURE
 from unseen.rules.firing import RuleIndex
+from unseen.rules.lookups import is_in_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +46,7 @@ def index_of(adjacency: Adjacency, paths: PathRules, smoothing: float) -> RuleIn
         firsts[single],
         paths.support[single],
         np.bincount(adjacency.row_relation, weights=sizes, minlength=count).astype(np.float32),
-        _loops(adjacency, sizes),
+        _loops(adjacency),
     )
 
 
@@ -56,15 +59,23 @@ def _priors(
         inverse = relation ^ 1
         own = adjacency.rows_by_relation[adjacency.relation_rows[inverse] : adjacency.relation_rows[inverse + 1]]
         if len(own) > PRIOR_TARGETS:
-            own = own[np.argsort(-sizes[own], kind="stable")[:PRIOR_TARGETS]]
+            own = own[largest(sizes[own].astype(np.float64), PRIOR_TARGETS)]
         rows.append(own)
         offsets.append(offsets[-1] + len(own))
     found = np.concatenate([np.empty(0, np.int32), *rows])
     return np.array(offsets, np.int64), adjacency.row_entity[found], sizes[found].astype(np.float32)
 
 
-def _loops(adjacency: Adjacency, sizes: NDArray[np.int64]) -> NDArray[np.float32]:
+def _loops(adjacency: Adjacency) -> NDArray[np.float32]:
     """How many entities each directed relation links to themselves."""
-    itself = adjacency.targets == np.repeat(adjacency.row_entity, sizes)
-    relations = np.repeat(adjacency.row_relation, sizes)[itself]
-    return np.bincount(relations, minlength=adjacency.num_relations).astype(np.float32)
+    loops = np.zeros(adjacency.num_relations, np.float32)
+    _count_loops(adjacency, loops)
+    return loops
+
+
+@compiled
+@no_type_check
+def _count_loops(adjacency, loops):
+    for row in range(len(adjacency.row_entity)):
+        if is_in_row(adjacency, row, adjacency.row_entity[row]):
+            loops[adjacency.row_relation[row]] += 1

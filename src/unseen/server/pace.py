@@ -15,13 +15,18 @@ GUESS = 4e-6
 """Seconds for a unit before anything is measured: a network on two cores that have other work too."""
 FIXED = 10_000
 """Units of a step on the smallest graph."""
+PART = 300_000
+"""Edges of a part of a large graph."""
 KEPT = 0.8
 """How much of what was known still counts after one more measurement."""
 
 
-def units_of(graph: KnowledgeGraph, steps: int) -> int:
-    """The work of so many relation steps on a graph."""
-    return steps * (graph.num_triples + graph.num_entities + FIXED)
+def units_of(graph: KnowledgeGraph, steps: int, *, in_parts: bool = False) -> int:
+    """The work of so many relation steps on a graph, of which a step reads all edges or only a part of bounded size."""
+    read = (
+        min(graph.num_triples, PART) + graph.num_entities // 8 if in_parts else graph.num_triples + graph.num_entities
+    )
+    return steps * (read + FIXED)
 
 
 class Pace:

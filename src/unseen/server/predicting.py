@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from unseen.answers import Answers, Question
-from unseen.api import ask_all, check_memory, open_method
+from unseen.api import DEFAULT_EFFORT, ask_all, check_memory, open_method
 from unseen.cautions import Cautions
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
@@ -128,11 +128,13 @@ class _Bound:
 class Predictor:
     """A method, opened once, that answers on the current content of a database."""
 
-    def __init__(self, database: Database, model: str, seconds: float = Bounds.seconds) -> None:
+    def __init__(
+        self, database: Database, model: str, seconds: float = Bounds.seconds, effort: str = DEFAULT_EFFORT
+    ) -> None:
         """`seconds` is the longest time for one question."""
         self.database, self.name = database, model
         self._searching, self._most_searching = SEARCHING * seconds, MOST_SEARCHING * seconds
-        self.method: Method | None = None if model == "exact" else open_method(model)
+        self.method: Method | None = None if model == "exact" else open_method(model, effort=effort)
         self._cautions = Cautions(self.method, model)
         self._graph, self._version = database.graph, -1
         """What was asked last: `cost_of` must not wait for a new graph."""
@@ -172,11 +174,11 @@ class Predictor:
         """What a question will take, by what others have taken."""
         steps = planned.steps + PREPARING * (self._version != self.database.version)
         is_tree = isinstance(planned.query, Query)
-        seconds = units_of(self._graph, steps) * self._paces[self._is_exact(planned), is_tree].seconds
+        seconds = self._units(self._graph, steps) * self._paces[self._is_exact(planned), is_tree].seconds
         if not is_tree:  # nothing is gained by answering it together with others
             return Cost(min(seconds, self._most_searching), Bounds.batch_cells)
         if planned.asked.explain and not self._is_exact(planned):
-            seconds += units_of(self._graph, EXPLAINING) * self._explaining.seconds
+            seconds += self._units(self._graph, EXPLAINING) * self._explaining.seconds
         return Cost(seconds, planned.steps * self._graph.num_entities)
 
     def measure(self) -> None:
@@ -191,13 +193,17 @@ class Predictor:
 
     def measuring(self) -> float:
         """How many seconds `measure` will take, by estimate."""
-        return units_of(self._graph, MEASURING) * self._paces[self.method is None, True].seconds
+        return self._units(self._graph, MEASURING) * self._paces[self.method is None, True].seconds
 
     def answer_all(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
         """Answers or an error for each question, by one call of the method; equal questions are answered once."""
         distinct = {one.asked: one for one in planned}
         results = dict(zip(distinct, self._answer_distinct(list(distinct.values())), strict=True))
         return [results[one.asked] for one in planned]
+
+    def _units(self, graph: KnowledgeGraph, steps: int) -> int:
+        near = getattr(self.method, "near", None)
+        return units_of(graph, steps, in_parts=near is not None and near(graph) is not None)
 
     def _is_exact(self, planned: Planned) -> bool:
         return planned.asked.exact or self.method is None
@@ -264,7 +270,7 @@ class Predictor:
         is_tree = questions[0].is_tree
         explained = 0 if exact else EXPLAINING * sum(one.question.explain for one in questions)
         began, before = time.perf_counter(), self._timed
-        pace, units = self._paces[exact, is_tree], units_of(graph, steps)
+        pace, units = self._paces[exact, is_tree], self._units(graph, steps)
         note = pace.note_unfinished
 
         def seconds() -> float:
@@ -279,7 +285,7 @@ class Predictor:
             if not is_tree:  # its reasons are part of the search
                 return
             pace.note(units, seconds())
-            pace, units = self._explaining, units_of(graph, explained)
+            pace, units = self._explaining, self._units(graph, explained)
             note = pace.note_unfinished
 
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass, field
 
-from unseen.api import default_method
+from unseen.api import DEFAULT_EFFORT, default_method
 from unseen.database.engine.limits import EngineLimits
 from unseen.errors import UnseenError
 from unseen.server.keys import Keys
@@ -75,6 +75,8 @@ class ServerSettings:
     """How long a stopping server goes on with what it has taken."""
     engine: EngineLimits = field(default_factory=EngineLimits)
     """Memory of one exact query or update, and how many run at a time."""
+    effort: str = DEFAULT_EFFORT
+    """How much of a large graph the model looks at."""
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.keys:

@@ -51,7 +51,7 @@ class Service:
     def __init__(self, database: Database, settings: ServerSettings) -> None:
         self.database, self.settings, self.limits = database, settings, settings.limits
         self.metrics = Metrics()
-        self.predictor = Predictor(database, settings.model, self.limits.seconds)
+        self.predictor = Predictor(database, settings.model, self.limits.seconds, settings.effort)
         self.started = time.monotonic()
         self.is_stopping = False
         self.work = ModelWork(self.predictor)

@@ -55,14 +55,20 @@ def batches(source: Source, *, typed_values: bool = False) -> Iterator[pa.Record
     with source.open_native() as (stream, position):
         file, names = _opened(source, stream, typed_values=typed_values)
         small: list[pa.RecordBatch] = []
-        for batch in file.iter_batches(READ_ROWS, columns=names):
-            small.append(_checked([batch[name] for name in names], source.path))
+        fixed = dict(source.fixed)
+        for batch in file.iter_batches(READ_ROWS, columns=[name for name in names if name not in fixed]):
+            columns = [_repeated(fixed[name], len(batch)) if name in fixed else batch[name] for name in names]
+            small.append(_checked(columns, source.path))
             if len(small) * READ_ROWS >= BATCH_ROWS or sum(part.nbytes for part in small) > MOST_TEXT:
                 yield _joined(small)
                 small.clear()
                 source.meter.reached(position())
         if small:
             yield _joined(small)
+
+
+def _repeated(value: str, count: int) -> pa.Array:
+    return pa.repeat(pa.scalar(value, pa.string()), count)
 
 
 def _checked(columns: list[pa.Array], path: Path) -> pa.RecordBatch:
@@ -94,7 +100,11 @@ def _opened(source: Source, stream: pa.NativeFile, *, typed_values: bool = False
     content = _unpacked(source, stream) if is_compressed(source.path) else stream
     file = parquet.ParquetFile(content)
     _check_size(file.metadata, source)
-    return file, _triple_columns(file.schema_arrow, source.path, typed_values=typed_values)
+    schema = file.schema_arrow
+    for name, _ in source.fixed:
+        if name not in schema.names:
+            schema = schema.append(pa.field(name, pa.string()))
+    return file, _triple_columns(schema, source.path, typed_values=typed_values)
 
 
 def _unpacked(source: Source, stream: pa.NativeFile) -> pa.BufferReader:

@@ -84,8 +84,8 @@ def read_graph(
 
     The format follows from each file's name: TSV, CSV or plain text (`.tsv .csv .txt`), Parquet (`.parquet`), N-Triples
     (`.nt`), N-Quads (`.nq`), Turtle (`.ttl`), TriG (`.trig`), RDF/XML (`.rdf .owl .xml`), JSON-LD (`.jsonld`), each
-    also `.gz`, and archives of OGB (`.zip`). Blank nodes of different files stay different; whatever else has the same
-    name is the same.
+    also `.gz`, and archives of OGB (`.zip`). A folder stands for the Parquet files in it, as Spark writes them. Blank
+    nodes of different files stay different; whatever else has the same name is the same.
 
     Args:
         paths: The files, in the order that decides about ids.

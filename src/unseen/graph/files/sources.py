@@ -16,11 +16,14 @@ import pyarrow as pa
 from unseen.errors import GraphError, shorten
 from unseen.graph.files.formats import format_of, is_compressed
 from unseen.graph.files.git_lfs import POINTER_PROBLEM, is_pointer_file
+from unseen.graph.files.parquet_folders import with_parts
 from unseen.graph.files.unpacking import Allowance, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from unseen.graph.files.parquet_folders import Fixed
 
     Progress = Callable[[int, int], None]
 
@@ -68,6 +71,8 @@ class Source:
     path: Path
     size: int
     meter: Meter
+    fixed: Fixed = ()
+    """Columns of a table that have one value in all rows, and are not in the file."""
 
     @property
     def format(self) -> str:
@@ -126,19 +131,23 @@ class Source:
 
 
 def sources_of(paths: list[Path], progress: Progress | None) -> list[Source]:
-    """All files to read, checked before the first is opened."""
-    sizes = [_size_of(path) for path in paths]
+    """All files to read, those of folders too, checked before the first is opened."""
+    parts = [part for path in paths for part in _parts(path)]
+    sizes = [_size_of(path) for path, _ in parts]
     meter = Meter(sum(sizes), progress)
-    return [Source(path, size, meter) for path, size in zip(paths, sizes, strict=True)]
+    return [Source(path, size, meter, fixed) for (path, fixed), size in zip(parts, sizes, strict=True)]
 
 
-def _size_of(path: Path) -> int:
+def _parts(path: Path) -> list[tuple[Path, Fixed]]:
     if "\0" in str(path):
         raise GraphError("a file name cannot hold a NUL", path=shorten(str(path)))
     with reading(path):
+        return with_parts(path)
+
+
+def _size_of(path: Path) -> int:
+    with reading(path):
         size = path.stat().st_size
-        if path.is_dir():
-            raise IsADirectoryError
         if not path.is_file():
             raise GraphError("is not a regular file; copy it to one first", path=path)
         if is_pointer_file(path):

@@ -12,18 +12,24 @@ from unseen.errors import TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.graph.control_groups import memory_groups
 from unseen.methods.fuzzy_gnn.neural_projector import NUMBERS_TO_ANSWER
+from unseen.nn.kernels.cpu_layer import UNIT
 
 if TYPE_CHECKING:
     from unseen.methods.zero_shot.zero_shot import ZeroShotShape
 
 BYTES_OF_EDGE = 2 * 3 * 24
 """Two directions, by target, source and relation: five int32 columns and a share of the key each."""
+NUMBERS_IN_ONE_PASS = 4
+"""float32 numbers for each (node, dim) where a layer is one pass: the boundary, a state, the next one, a readout."""
+OTHERS = "use --method edge-type, which predicts with far less, or exact"
 
 
-def bytes_needed(graph: KnowledgeGraph, shape: ZeroShotShape) -> int:
+def bytes_needed(graph: KnowledgeGraph, shape: ZeroShotShape, device: torch.device | None = None) -> int:
     """About how much memory one projection of one set takes, the sorted edges included."""
     cells = shape.dim * (len(graph.connected_entities) + 2 * graph.vocabulary.num_directed_relations)
-    return BYTES_OF_EDGE * graph.num_triples + 4 * NUMBERS_TO_ANSWER * cells
+    is_one_pass = (device is None or device.type == "cpu") and shape.message == "distmult" and shape.dim % UNIT == 0
+    numbers = NUMBERS_IN_ONE_PASS if is_one_pass else NUMBERS_TO_ANSWER
+    return BYTES_OF_EDGE * graph.num_triples + 4 * numbers * cells
 
 
 def bytes_free(device: torch.device | None = None) -> int | None:
@@ -37,13 +43,15 @@ def bytes_free(device: torch.device | None = None) -> int | None:
     return min((room for room in rooms if room is not None), default=None)
 
 
-def check_memory(graph: KnowledgeGraph, shape: ZeroShotShape, device: torch.device | None = None) -> None:
-    """Refuse a graph that is too large for the machine, and say which method would work."""
-    needed, free = bytes_needed(graph, shape), bytes_free(device)
+def check_memory(
+    graph: KnowledgeGraph, shape: ZeroShotShape, device: torch.device | None = None, remedy: str = OTHERS
+) -> None:
+    """Refuse a graph that is too large for the machine, and say what would work."""
+    needed, free = bytes_needed(graph, shape, device), bytes_free(device)
     if free is not None and needed > free:
         raise TooLarge(
             f"the zero-shot model needs about {needed / 2**30:.1f} GiB for a graph of {graph.num_triples:,} triples, "
-            f"and {free / 2**30:.1f} GiB are free; use --method edge-type, which predicts with far less, or exact"
+            f"and {free / 2**30:.1f} GiB are free; {remedy}"
         )
 
 

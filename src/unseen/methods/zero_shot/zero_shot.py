@@ -217,10 +217,15 @@ class ZeroShot(NeuralProjector):
         self.read_relations(graph, queries)
         return super().estimate(graph, queries)
 
-    def read_relations(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> None:
-        """Compute the readings of all relations that queries ask for together, as far as they can be kept."""
+    def read_relations(
+        self, graph: KnowledgeGraph, queries: Sequence[Query], compact: RelatedGraph | None = None
+    ) -> None:
+        """Compute the readings of all relations that queries ask for together, as far as they can be kept.
+
+        `compact` is the graph as this model reads it, or its relations alone.
+        """
         asked = {node.relation for query in queries for node in walk(query) if isinstance(node, Project)}
-        compact = self.compact(graph)
+        compact = compact or self.compact(graph)
         numbers = compact.relations_of(np.array(sorted(asked), np.int64)).tolist()
         if 1 < len(numbers) <= compact.known_readings.most(self._reading_size(compact)):
             with torch.no_grad():

@@ -53,7 +53,7 @@ def layer(
     tables, state = tuple(_flat(value) for value in inputs), torch.empty(x.shape, dtype=x.dtype)
     number = tables[0].dtype.type
     operands = (
-        *(order.nodes, view.offsets.numpy(), (view.source.numpy(), view.relation.numpy()), tables),
+        *((order.nodes, order.degrees), view.offsets.numpy(), (view.source.numpy(), view.relation.numpy()), tables),
         *(tuple(scale.numpy().ravel() for scale in scales), _WEIGHTS.of(linear, norm)),
         *((number(smallest_variance), number(norm.eps)), _flat(state), _width(x.shape[-1])),
     )

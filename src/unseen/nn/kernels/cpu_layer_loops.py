@@ -128,14 +128,10 @@ def write_state(products, place, norm, constants, x, row, low, state):
 
 @inner
 @no_type_check
-def same_degree(begin, most, order, offsets):
+def same_degree(begin, most, order, degrees):
     """Where the nodes end that have the degree of the first one, at most `most` places on."""
-    node = U(order[begin])
-    degree, end = offsets[node + U(1)] - offsets[node], begin + U(1)
-    while end < most:
-        node = U(order[end])
-        if offsets[node + U(1)] - offsets[node] != degree:
-            break
+    degree, end = degrees[U(order[begin])], begin + U(1)
+    while end < most and degrees[U(order[end])] == degree:
         end += U(1)
     return end, degree
 
@@ -159,8 +155,9 @@ def fill_tile(nodes, offsets, edges, tables, share, smallest, features, width):
 
 @compiled
 @no_type_check
-def layer_pass(first, last, order, offsets, edges, tables, scales, weights, constants, state, width):
-    """The next state of the nodes `order[first:last]`, which are ordered by degree."""
+def layer_pass(first, last, by_degree, offsets, edges, tables, scales, weights, constants, state, width):
+    """The next state of some nodes in their order by degree."""
+    order, degrees = by_degree
     x, number = tables[0], tables[0].dtype.type
     share, up, down = scales
     weight, bias, norm = weights
@@ -172,7 +169,7 @@ def layer_pass(first, last, order, offsets, edges, tables, scales, weights, cons
     scaled, known = np.empty((FEATURES * dim, dim), x.dtype), np.int64(-1)
     begin = U(first)
     while begin < U(last):
-        end, degree = same_degree(begin, min(begin + most, U(last)), order, offsets)
+        end, degree = same_degree(begin, min(begin + most, U(last)), order, degrees)
         if degree != known:
             scale_weight(weight, up[order[begin]], down[order[begin]], scaled)
             known = np.int64(degree)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -43,6 +44,18 @@ class View:
         return View(self.work.to(device), *(column.to(device) for column in columns))
 
 
+class WholeDegrees(NamedTuple):
+    """Of the nodes of a part of a graph: the degrees that they have in all of it."""
+
+    of_nodes: Int[Tensor, " node"]
+    mean_logarithm: float
+    """The mean of log(1 + degree) over all nodes of that graph."""
+
+    def to(self, device: torch.device) -> WholeDegrees:
+        """The same on another device."""
+        return WholeDegrees(self.of_nodes.to(device), self.mean_logarithm)
+
+
 @dataclass(frozen=True, eq=False)
 class EdgeViews:
     """All directed edges of a graph on one device.
@@ -50,7 +63,8 @@ class EdgeViews:
     An edge (head, relation r, tail) stands here twice: as (head, 2r, tail) and as (tail, 2r + 1, head). The *canonical
     order* is by target, then directed relation, then source: `by_target`. Edge masks are given, and positions counted,
     in that order. All columns are int32, but for `keys`, which number the edges so that they can be found. `longest`
-    is the length of a chunk of work.
+    is the length of a chunk of work. Edges of a part of a graph (`whole`) come in any order within a target, so they
+    cannot be found by number.
     """
 
     num_nodes: int
@@ -58,6 +72,7 @@ class EdgeViews:
     longest: int
     by_target: View
     keys: Int[Tensor, " edge"]
+    whole: WholeDegrees | None = None
 
     @property
     def num_edges(self) -> int:
@@ -108,6 +123,28 @@ class EdgeViews:
         edges = _edges_of(keys, size)
         return cls(*size, longest, _view(edges, edges[2], size[0], longest).to(place), keys.to(place))
 
+    @classmethod
+    def of_part(
+        cls,
+        offsets: Int[Tensor, " node_1"],
+        sources: Int[Tensor, " edge"],
+        relations: Int[Tensor, " edge"],
+        num_relations: int,
+        whole: WholeDegrees,
+    ) -> EdgeViews:
+        """Views of a part of a graph on the CPU, to answer with: directed edges that lie by target already, int32."""
+        nodes, longest = len(offsets) - 1, CHUNK_EDGES["cpu"]
+        targets = torch.repeat_interleave(torch.arange(nodes, dtype=torch.int32), offsets.diff())
+        columns = (offsets, sources, relations, targets, torch.arange(len(sources), dtype=torch.int32))
+        keys = _keys((nodes, num_relations), sources.long(), relations.long(), targets.long())
+        return cls(nodes, num_relations, longest, View(WorkList.of(offsets.long(), longest), *columns), keys, whole)
+
+    def to(self, device: torch.device) -> EdgeViews:
+        """The same views on another device."""
+        whole = None if self.whole is None else self.whole.to(device)
+        parts = (self.by_target.to(device), self.keys.to(device))
+        return EdgeViews(self.num_nodes, self.num_relations, self.longest, *parts, whole)
+
     @cached_property
     def by_source(self) -> View:
         """The edges by source, then in canonical order; sorted when first asked for."""
@@ -123,7 +160,8 @@ class EdgeViews:
     @cached_property
     def by_degree(self) -> DegreeOrder:
         """The nodes by degree, on the host; sorted when first asked for."""
-        return DegreeOrder.of(self.by_target.offsets.cpu().numpy())
+        whole = None if self.whole is None else self.whole.of_nodes.cpu().numpy()
+        return DegreeOrder.of(self.by_target.offsets.cpu().numpy(), whole)
 
     def _columns(self) -> tuple[Tensor, Tensor, Tensor]:
         view = self.by_target
