@@ -9,7 +9,7 @@ import numpy as np
 
 from unseen.answers import DEFAULT_TOP, Question
 from unseen.errors import QueryRefused, UnseenError
-from unseen.logic.algebra import Anchor, Project, Query, bind, walk
+from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, walk
 from unseen.logic.impossible_joins import impossible_joins
 from unseen.logic.joins.best_tuples import PatternNames
 from unseen.logic.joins.bound_pattern import BoundPattern
@@ -104,7 +104,8 @@ def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
 
     nodes = [node for query in queries for node in walk(query)]
     entities = (node.entity for node in nodes if isinstance(node, Anchor) and isinstance(node.entity, str))
-    relations = (node.relation for node in nodes if isinstance(node, Project) and isinstance(node.relation, str))
+    steps = [node for node in nodes if isinstance(node, Project | Repeat | Loop)]
+    relations = (node.relation for node in steps if isinstance(node.relation, str))
     return Lookup(graph.vocabulary, entities, relations)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from unseen.answers import Answer, Answers
-from unseen.logic.joins.best_tuples import TupleSearch
+from unseen.logic.formula import Negation
+from unseen.logic.joins.best_tuples import BoundTrees, TupleSearch
+from unseen.reasons.explaining import NOTHING
+from unseen.reasons.tuple_explaining import TupleExplainer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -20,45 +23,110 @@ if TYPE_CHECKING:
     from unseen.logic.joins.best_tuples import Values
     from unseen.logic.joins.bound_pattern import BoundPattern
     from unseen.logic.protocols import Estimator
+    from unseen.reasons.explaining import Explanation
 
 MOST_CELLS = 1 << 24
 """Memberships that are computed together."""
 
-Ranked = list[tuple["Values", float, bool, dict[str, int]]]
+
+class RankedTuple(NamedTuple):
+    """One tuple: its values, its probability, whether it is known, and the values of all assigned variables."""
+
+    values: Values
+    probability: float
+    is_known: bool
+    assigned: Values = ()
 
 
 def pattern_answers(
     graph: KnowledgeGraph, question: Question, bound: BoundPattern, method: Estimator | None, method_name: str
 ) -> Answers:
     """The answers to a pattern; only known ones without a method."""
-    allowed = _allowed(graph, question)
-    table = bound.known(graph)
-    columns = [table.columns[variable] for variable in bound.pattern.answers]
-    is_shown = np.logical_and.reduce([allowed[column] for column in columns])
-    known = list(zip(*(column[is_shown].tolist() for column in columns), strict=True))
-    ranked: Ranked = [] if question.predicted_only else [(one, 1.0, True, {}) for one in known[: question.top]]
-    wanted, complete, missed = question.top - len(ranked), True, 0.0
-    if method is not None and wanted > 0:
-        search = TupleSearch(graph, bound.plan, _estimate(graph, method), bound.names, allowed)
-        taken = set(known)
-        found = search.best(wanted, taken)
-        others = [(one, value) for one, value in found.tuples.items() if one not in taken]
-        others.sort(key=lambda pair: (-pair[1], pair[0]))
-        ranked += [(one, value, False, found.inner[one]) for one, value in others[:wanted]]
-        complete, missed = search.is_complete(wanted, taken), found.missed
-    shown = _shown(graph, bound.pattern.names, ranked, explain=question.explain)
-    variables = bound.pattern.names if len(bound.pattern.names) > 1 else ()
-    return Answers(
-        question.text,
-        method_name,
-        graph,
-        len(known),
-        shown,
-        question.warnings,
-        variables,
-        complete,
-        0.0 if complete else missed,
-    )
+    return _Tuples(graph, question, bound, method, method_name).answers()
+
+
+class _Tuples:
+    """One question on one graph."""
+
+    def __init__(
+        self, graph: KnowledgeGraph, question: Question, bound: BoundPattern, method: Estimator | None, method_name: str
+    ) -> None:
+        self.graph, self.question, self.bound = graph, question, bound
+        self.method, self.method_name = method, method_name
+        self.trees = BoundTrees(graph, bound.plan, bound.names)
+        self.allowed = _allowed(graph, question)
+
+    def answers(self) -> Answers:
+        known, is_whole = self._known()
+        shown = [] if self.question.predicted_only else self._shown_known(known)
+        complete, missed, wanted = is_whole, 0.0, self.question.top - len(shown)
+        if self.method is not None and wanted > 0:
+            search = TupleSearch(self.trees, self._estimate, self.allowed, known)
+            found = search.best(wanted)
+            shown += [RankedTuple(key, one.probability, False, one.assigned) for key, one in found.best(wanted)]
+            complete, missed = is_whole and search.is_complete(wanted), found.missed
+        warnings = () if is_whole else (f"there are more than {len(known):,} known answers: only so many were counted",)
+        names = self.bound.pattern.names
+        return Answers(
+            self.question.text,
+            self.method_name,
+            self.graph,
+            len(known),
+            self._named(shown),
+            (*self.question.warnings, *warnings),
+            names if len(names) > 1 else (),
+            complete,
+            0.0 if complete else missed,
+        )
+
+    def _known(self) -> tuple[list[Values], bool]:
+        """The tuples that the graph knows, and whether these are all."""
+        table, is_whole = self.bound.known(self.graph)
+        columns = [table.columns[variable] for variable in self.bound.pattern.answers]
+        is_shown = np.logical_and.reduce([self.allowed[column] for column in columns])
+        return list(zip(*(column[is_shown].tolist() for column in columns), strict=True)), is_whole
+
+    def _shown_known(self, known: Sequence[Values]) -> list[RankedTuple]:
+        """The first known tuples; negation makes them less than certain, because what excludes may be missing."""
+        few = list(known[: self.question.top])
+        is_doubtful = self.method is not None and any(isinstance(part, Negation) for part in self.bound.pattern.parts)
+        if not (is_doubtful or self.question.explain):
+            return [RankedTuple(one, 1.0, True) for one in few]
+        witnesses = self.bound.witnesses(self.graph, few)
+        probable = self._probabilities([witnesses[one] for one in few]) if is_doubtful else [1.0] * len(few)
+        ranked = [RankedTuple(one, p, True, witnesses[one]) for one, p in zip(few, probable, strict=True)]
+        return sorted(ranked, key=lambda one: -one.probability)
+
+    def _probabilities(self, assigned: Sequence[Values]) -> list[float]:
+        """The product of the memberships in the trees of all variables, for each assignment."""
+        steps = [[(self.trees.own(one[:place]), one[place]) for place in range(len(one))] for one in assigned]
+        queries = list(dict.fromkeys(tree for one in steps for tree, _ in one if tree is not None))
+        rows = dict(zip(queries, self._estimate(queries), strict=True)) if queries else {}
+        return [float(np.prod([rows[tree][value] for tree, value in one if tree is not None])) for one in steps]
+
+    def _estimate(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        size = max(1, MOST_CELLS // max(1, self.graph.num_entities))
+        parts = [queries[start : start + size] for start in range(0, len(queries), size)]
+        return np.concatenate([self._stacked(part) for part in parts])
+
+    def _stacked(self, queries: Sequence[Query]) -> NDArray[np.float32]:
+        if self.method is None:
+            raise TypeError("nothing predicts without a method")
+        found: NDArray[np.float32] = self.method.estimate(self.graph, queries).stacked(queries).float().cpu().numpy()
+        return found
+
+    def _named(self, ranked: Sequence[RankedTuple]) -> tuple[Answer, ...]:
+        ids = sorted({entity for one in ranked for entity in one.values})
+        named = dict(zip(ids, self.graph.vocabulary.entities.named(ids), strict=True)) if ids else {}
+        why = self._explained(ranked) if self.question.explain else [NOTHING] * len(ranked)
+        return tuple(
+            _answer(rank, one, [named[entity] for entity in one.values], self.bound.pattern.names, reasons)
+            for rank, (one, reasons) in enumerate(zip(ranked, why, strict=True), start=1)
+        )
+
+    def _explained(self, ranked: Sequence[RankedTuple]) -> list[Explanation]:
+        explainer = TupleExplainer(self.graph, self.trees, self.method, self.method_name)
+        return explainer.explained([(one.assigned, one.probability, one.is_known) for one in ranked])
 
 
 def _allowed(graph: KnowledgeGraph, question: Question) -> NDArray[np.bool_]:
@@ -68,49 +136,11 @@ def _allowed(graph: KnowledgeGraph, question: Question) -> NDArray[np.bool_]:
     return allowed
 
 
-def _estimate(graph: KnowledgeGraph, method: Estimator) -> Callable[[Sequence[Query]], NDArray[np.float32]]:
-    size = max(1, MOST_CELLS // max(1, graph.num_entities))
-
-    def estimate(queries: Sequence[Query]) -> NDArray[np.float32]:
-        rows = []
-        for start in range(0, len(queries), size):
-            part = queries[start : start + size]
-            rows.append(method.estimate(graph, part).stacked(part).float().cpu().numpy())
-        return np.concatenate(rows)
-
-    return estimate
-
-
-def _shown(graph: KnowledgeGraph, variables: tuple[str, ...], ranked: Ranked, *, explain: bool) -> tuple[Answer, ...]:
-    ids = sorted({entity for values, _, _, inner in ranked for entity in (*values, *inner.values())})
-    named = dict(zip(ids, graph.vocabulary.entities.named(ids), strict=True)) if ids else {}
-    return tuple(
-        _answer(rank, [named[entity] for entity in values], variables, probability, is_known=is_known)
-        if not explain
-        else _answer(
-            rank,
-            [named[entity] for entity in values],
-            variables,
-            probability,
-            is_known=is_known,
-            bindings={name: named[entity][0] for name, entity in inner.items()},
-        )
-        for rank, (values, probability, is_known, inner) in enumerate(ranked, start=1)
-    )
-
-
 def _answer(
-    rank: int,
-    named: list[tuple[str, str]],
-    variables: tuple[str, ...],
-    probability: float,
-    *,
-    is_known: bool,
-    bindings: dict[str, str] | None = None,
+    rank: int, one: RankedTuple, named: list[tuple[str, str]], variables: tuple[str, ...], why: Explanation
 ) -> Answer:
     if len(named) == 1:
-        return Answer(rank, named[0][0], is_known, probability, bindings or {}, key=named[0][1])
-    values = {name: one[0] for name, one in zip(variables, named, strict=True)}
-    keys = {name: one[1] for name, one in zip(variables, named, strict=True)}
-    text = ", ".join(values.values())
-    return Answer(rank, text, is_known, probability, bindings or {}, values=values, keys=keys)
+        return Answer(rank, named[0][0], one.is_known, one.probability, *why, key=named[0][1])
+    values = {name: shown for name, (shown, _) in zip(variables, named, strict=True)}
+    keys = {name: key for name, (_, key) in zip(variables, named, strict=True)}
+    return Answer(rank, ", ".join(values.values()), one.is_known, one.probability, *why, values=values, keys=keys)

@@ -3,7 +3,7 @@
 ```
 question  ?x : formula        ?x, y : formula
 formula   formula | formula        formula & formula        ! formula        exists v, w . formula        ( formula )
-          relation(term, term)     term = term     term a Kind
+          relation(term, term)     relation+(term, term)     term = term     term a Kind
 term      a declared variable, else the name of an entity
 ```
 Unicode signs ∃ ∧ ∨ ¬ are the same as `exists & | !`. A name with spaces or signs is quoted: `speaks(x, "Low Saxon")`;
@@ -48,6 +48,7 @@ _PLAIN = r"[^\s(),&|!~=<>\"?¬∧∨∃:.'\\]"
 BARE_NAME = re.compile(rf"(?::(?={_PLAIN}))?{_PLAIN}(?:{_PLAIN}|[:.'](?={_PLAIN}|[:.]))*")
 _EXISTS = re.compile(r"∃|exists(?!\w)(?!\s*\()", re.IGNORECASE)
 _KIND = re.compile(r"a(?=\s)")
+_REPEAT = re.compile(r"([+*?])(?=\s*\()")
 _NOT = re.compile(r"[!~¬]")
 _AND = re.compile(r"&&?|∧")
 _OR = re.compile(r"\|\|?|∨")
@@ -171,17 +172,26 @@ class _Parser:
     def atom(self, place: Place) -> Formula:
         start = self.position
         name, is_name = self.name("a relation like `borders(France, x)`, `!`, `exists` or `(`")
+        name, repeat = self.repetition(name, is_name)
         if self.take("("):
             subject = self.term()
             self.expect(",", "`,` between the two ends of a relation")
             target = self.term()
             self.expect(")", "`)` after the two ends of a relation")
-            return Atom(name, subject, target, place)
+            return Atom(name, subject, target, place, repeat)
         if self.take(_KIND):
             return Atom(TYPE, self.resolve(name, is_name, start), self.term(), place)
         if not self.take("="):
             self.fail(f"expected `(` after the relation {name!r}, or `=` or `a` after a variable")
         return self.equality(self.resolve(name, is_name, start), place)
+
+    def repetition(self, name: str, is_name: bool) -> tuple[str, str]:
+        """A relation without the sign at its end that says how many steps are meant, and that sign."""
+        if match := _REPEAT.match(self.text, self.position):
+            self.advance(match.end())
+            return name, match.group(1)
+        is_repeated = not is_name and len(name) > 1 and name[-1] in "+*" and self.text.startswith("(", self.position)
+        return (name[:-1], name[-1]) if is_repeated else (name, "")
 
     def equality(self, left: Term, place: Place) -> Formula:
         right = self.term()

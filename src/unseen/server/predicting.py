@@ -15,8 +15,9 @@ from unseen.api import ask_all, check_memory, open_method
 from unseen.cautions import Cautions
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
-from unseen.logic.algebra import Anchor, Project, Query
+from unseen.logic.algebra import Anchor, Project, Query, Repeat
 from unseen.logic.pattern import Pattern
+from unseen.logic.resolving import PREDICTED_STEPS
 from unseen.logic.text import LONGEST_REMEMBERED, parse_question
 from unseen.preparing import is_sparql, lookup_for, prefixes_of, prepare
 from unseen.server.admission import Bounds, Cost
@@ -270,7 +271,8 @@ def steps_of(query: Query | Pattern) -> int:
         if id(node) in seen:
             return 0
         seen.add(id(node))
-        return isinstance(node, Project) + sum(map(steps, node.children))
+        own = isinstance(node, Project) + PREDICTED_STEPS * isinstance(node, Repeat)
+        return own + sum(map(steps, node.children))
 
     return steps(query)
 

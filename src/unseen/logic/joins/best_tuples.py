@@ -1,27 +1,31 @@
-"""The most probable tuples of a pattern, best first, without looking at all of them.
+"""The most probable tuples of a pattern that the graph does not know, best first, without looking at all of them.
 
 Variables are assigned one after the other (`cutting`). A partial assignment is bounded by the trees of its variables;
-the most promising ones are taken from a heap, many at a time, and all their trees are computed in one batch. The search
+the most promising ones are taken from heaps, many at a time, and all their trees are computed in one batch. The search
 ends when no assignment that is left can be better than the tuples wanted, or when it has tried enough. Then `missed`
 says how probable a tuple can at most be that was not found.
+
+Where the graph itself completes an assignment, its bound is 1 and says nothing about what is predicted. Such
+assignments have a heap of their own, and both heaps take turns.
 """
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.logic.algebra import bind
+from unseen.logic.algebra import Project, bind, walk
 from unseen.logic.choose import largest
 from unseen.logic.joins.cutting import placeholder
 from unseen.logic.resolving import resolved
 from unseen.logic.stopping import check_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,12 +42,18 @@ TOGETHER = 32
 """Partial assignments that are taken on together."""
 WIDTH = 64
 """Values of a variable that are tried after each partial assignment."""
-MOST_TAKEN = 512
-"""Partial assignments that are taken on before the search ends."""
+MOST_CELLS = 3_000_000
+"""Relation steps times entities that a search may take, in graphs neither tiny nor giant."""
+LEAST_STEPS, MOST_STEPS = 96, 20_000
+"""Relation steps that a search may take at least and at most."""
 LEAST = 1e-6
 """Less probable tuples are not looked for."""
+CERTAIN = 0.999
+"""A bound from which on the graph itself completes an assignment."""
 
 Values = tuple[int, ...]
+Partial = tuple[float, int, Values, float]
+"""Minus the bound, minus the edges of the last value, the values so far, the product of their own memberships."""
 
 
 @dataclass(frozen=True)
@@ -55,69 +65,46 @@ class PatternNames:
     type_relation: int | None = None
 
 
+@dataclass(frozen=True)
+class FoundTuple:
+    """A tuple with its probability and the values of all assigned variables."""
+
+    probability: float
+    assigned: Values
+
+
 @dataclass
 class FoundTuples:
-    """What a search has found: probabilities of tuples, with values of inner variables, and what may be missing."""
+    """What a search has found, by the values of the answers, and what may be missing."""
 
-    tuples: dict[Values, float] = field(default_factory=dict)
-    inner: dict[Values, dict[str, int]] = field(default_factory=dict)
+    tuples: dict[Values, FoundTuple] = field(default_factory=dict)
     missed: float = 0.0
-    """No tuple that was not found is more probable than this."""
+    """No tuple that is missing is more probable than this."""
 
+    def best(self, count: int) -> list[tuple[Values, FoundTuple]]:
+        """The best tuples, the most probable first."""
+        return heapq.nsmallest(count, self.tuples.items(), key=lambda pair: (-pair[1].probability, pair[0]))
 
-class TupleSearch:
-    """One search on a graph; `allowed` says which entities may be values of answers."""
-
-    def __init__(
-        self,
-        graph: KnowledgeGraph,
-        plan: SearchPlan,
-        estimate: Estimate,
-        names: PatternNames,
-        allowed: NDArray[np.bool_],
-    ) -> None:
-        self.graph, self.plan, self.estimate, self.names, self.allowed = graph, plan, estimate, names, allowed
-        self.found = FoundTuples()
-        self._heap: list[tuple[float, Values, float]] = [(-1.0, (), 1.0)]
-        """Minus the bound, the values so far, and the product of their own memberships."""
-
-    def best(self, count: int, known: set[Values] = frozenset()) -> FoundTuples:  # type: ignore[assignment]
-        """The best tuples beside those that are known, at least `count` of them if there are so many."""
-        taken = 0
-        while self._heap and taken < MOST_TAKEN:
-            check_stop()
-            if -self._heap[0][0] <= max(self._threshold(count, known), LEAST):
-                break
-            chosen = [heapq.heappop(self._heap) for _ in range(min(TOGETHER, len(self._heap)))]
-            taken += len(chosen)
-            self._take(chosen, count + len(known))
-        if self._heap:
-            self.found.missed = max(self.found.missed, -self._heap[0][0])
-        return self.found
-
-    def is_complete(self, count: int, known: set[Values]) -> bool:
-        """Whether no better tuple than the `count` best can have been missed."""
-        return self.found.missed <= max(self._threshold(count, known), LEAST)
-
-    def _threshold(self, count: int, known: set[Values]) -> float:
+    def threshold(self, count: int) -> float:
         """The probability of the last tuple that is wanted; 0 while there are fewer."""
-        values = [value for key, value in self.found.tuples.items() if key not in known]
-        return heapq.nlargest(count, values)[-1] if len(values) >= count > 0 else 0.0
+        if len(self.tuples) < count or count < 1:
+            return 0.0
+        return heapq.nlargest(count, (one.probability for one in self.tuples.values()))[-1]
 
-    def _take(self, chosen: Sequence[tuple[float, Values, float]], wanted: int) -> None:
-        """Give the next variable of some partial assignments its values."""
-        steps = [self.plan.steps[len(values)] for _, values, _ in chosen]
-        queries = [self._queries(step, values) for step, (_, values, _) in zip(steps, chosen, strict=True)]
-        distinct = list(dict.fromkeys(query for pair in queries for query in pair if query is not None))
-        rows = dict(zip(distinct, self.estimate(distinct), strict=True)) if distinct else {}
-        for (_, values, product), step, (own, relaxed) in zip(chosen, steps, queries, strict=True):
-            everything = np.ones(self.graph.num_entities, np.float32)
-            own_row = everything if own is None else rows[own]
-            bounds = own_row if relaxed is None else rows[relaxed]
-            self._extend(values, product, step, (own_row, bounds), wanted)
 
-    def _queries(self, step: VariableStep, values: Values) -> tuple[Query | None, Query | None]:
-        return self._bound(step.own, values), self._bound(step.relaxed, values)
+class BoundTrees:
+    """The trees of a plan with values in place of the variables that have one."""
+
+    def __init__(self, graph: KnowledgeGraph, plan: SearchPlan, names: PatternNames) -> None:
+        self.graph, self.plan, self.names = graph, plan, names
+
+    def own(self, values: Values) -> Query | None:
+        """What is said about the next variable when those before it have values."""
+        return self._bound(self.plan.steps[len(values)].own, values)
+
+    def relaxed(self, values: Values) -> Query | None:
+        """What bounds the next variable's values."""
+        return self._bound(self.plan.steps[len(values)].relaxed, values)
 
     def _bound(self, tree: Query | None, values: Values) -> Query | None:
         if tree is None:
@@ -130,31 +117,108 @@ class TupleSearch:
         bound = bind(tree, entity_id, self.names.relation_id)
         return resolved(bound, self.graph, self.names.type_relation, ends=False)
 
-    def _extend(self, values: Values, product: float, step: VariableStep, rows: tuple[Rows, Rows], wanted: int) -> None:
+
+class TupleSearch:
+    """One search on a graph; `allowed` says which entities may be values of answers, `known` tuples are left out."""
+
+    def __init__(
+        self, trees: BoundTrees, estimate: Estimate, allowed: NDArray[np.bool_], known: Iterable[Values] = ()
+    ) -> None:
+        self.graph, self.plan, self.trees, self.estimate = trees.graph, trees.plan, trees, estimate
+        self.allowed = allowed
+        self.found = FoundTuples()
+        self._known = self._by_prefix(known)
+        self._completed: list[Partial] = []
+        self._open: list[Partial] = [(-1.0, 0, (), 1.0)]
+        self._steps_left = min(MOST_STEPS, max(LEAST_STEPS, MOST_CELLS // max(1, self.graph.num_entities)))
+
+    def best(self, count: int) -> FoundTuples:
+        """The best tuples that are not known, at least `count` of them if there are so many."""
+        while self._bound() > max(self.found.threshold(count), LEAST) and self._steps_left > 0:
+            check_stop()
+            chosen = self._chosen(max(self.found.threshold(count), LEAST))
+            if not chosen:
+                break
+            self._take(chosen, count)
+        self.found.missed = max(self.found.missed, self._bound())
+        return self.found
+
+    def is_complete(self, count: int) -> bool:
+        """Whether no better tuple than the `count` best can have been missed."""
+        return self.found.missed <= max(self.found.threshold(count), LEAST)
+
+    @cached_property
+    def _degrees(self) -> NDArray[np.int64]:
+        """How many edges each entity has: of equal bounds, the ones with most edges come first."""
+        ends = [np.bincount(column, minlength=self.graph.num_entities) for column in (self.graph.heads, self.graph.tails)]
+        return ends[0] + ends[1]
+
+    def _bound(self) -> float:
+        """How probable what is left can be."""
+        return max((-heap[0][0] for heap in (self._open, self._completed) if heap), default=0.0)
+
+    def _chosen(self, least: float) -> list[Partial]:
+        """The most promising assignments of both heaps, in turns."""
+        chosen: list[Partial] = []
+        heaps = [self._open, self._completed]
+        while len(chosen) < TOGETHER and any(heap and -heap[0][0] > least for heap in heaps):
+            chosen += [heapq.heappop(heap) for heap in heaps if heap and -heap[0][0] > least]
+        return chosen
+
+    def _take(self, chosen: Sequence[Partial], wanted: int) -> None:
+        """Give the next variable of some partial assignments its values."""
+        queries = [(self.trees.own(values), self.trees.relaxed(values)) for _, _, values, _ in chosen]
+        distinct = list(dict.fromkeys(query for pair in queries for query in pair if query is not None))
+        self._steps_left -= max(1, len({node for one in distinct for node in walk(one) if isinstance(node, Project)}))
+        rows = dict(zip(distinct, self.estimate(distinct), strict=True)) if distinct else {}
+        for (_, _, values, product), (own, relaxed) in zip(chosen, queries, strict=True):
+            own_row = np.ones(self.graph.num_entities, np.float32) if own is None else rows[own]
+            bounds = own_row if relaxed is None else np.minimum(own_row, rows[relaxed])
+            step = self.plan.steps[len(values)]
+            if len(values) + 1 == len(self.plan.steps):
+                self._finish(values, product, own_row, wanted)
+            else:
+                self._extend(values, product, step, (own_row, bounds))
+
+    def _extend(self, values: Values, product: float, step: VariableStep, rows: tuple[Rows, Rows]) -> None:
+        """Note assignments with one more value."""
         own, bounds = rows
-        is_last = len(values) + 1 == len(self.plan.steps)
-        bounds = np.minimum(own, bounds) if not is_last else own
         if step.variable in self.plan.answers:
             bounds = bounds * self.allowed
-        few = largest(bounds, (max(WIDTH, wanted) if is_last else WIDTH) + 1)
+        width = max(WIDTH, self._steps_left)
+        few = largest(bounds, width + 1)
         few = few[bounds[few] * product > LEAST]
-        if len(few) > WIDTH:
+        if len(few) > width:
             self.found.missed = max(self.found.missed, float(bounds[few[-1]]) * product)
             few = few[:-1]
-        for value in few.tolist():
-            extended = (*values, value)
-            if is_last:
-                self._finish(extended, product * float(own[value]))
-            else:
-                heapq.heappush(self._heap, (-product * float(bounds[value]), extended, product * float(own[value])))
+        for value, degree in zip(few.tolist(), self._degrees[few].tolist(), strict=True):
+            bound = float(bounds[value])
+            heap = self._completed if bound >= CERTAIN else self._open
+            heapq.heappush(heap, (-product * bound, -degree, (*values, value), product * float(own[value])))
 
-    def _finish(self, values: Values, probability: float) -> None:
-        """Note a tuple; of several values of inner variables the best counts."""
-        assigned: dict[Variable, int] = {
-            step.variable: value for step, value in zip(self.plan.steps, values, strict=True)
-        }
-        key = tuple(assigned[variable] for variable in self.plan.answers)
-        if probability > self.found.tuples.get(key, 0.0):
-            self.found.tuples[key] = probability
-            inner = {v.name: value for v, value in assigned.items() if v not in self.plan.answers}
-            self.found.inner[key] = inner
+    def _finish(self, values: Values, product: float, own: Rows, wanted: int) -> None:
+        """Note tuples that are not known; of several values of inner variables the best count."""
+        row = own * self.allowed
+        assigned = {step.variable: value for step, value in zip(self.plan.steps, values, strict=False)}
+        last = self.plan.steps[-1].variable
+        row[self._known.get(self._prefix(assigned), [])] = 0
+        few = largest(row, wanted)
+        for value in few[row[few] * product > LEAST].tolist():
+            assigned[last] = value
+            key = tuple(assigned[variable] for variable in self.plan.answers)
+            probability, before = product * float(row[value]), self.found.tuples.get(key)
+            if before is None or probability > before.probability:
+                self.found.tuples[key] = FoundTuple(probability, (*values, value))
+
+    def _prefix(self, assigned: dict[Variable, int]) -> Values:
+        """The values of all answers but the one that gets its value last."""
+        last = self.plan.steps[-1].variable
+        return tuple(assigned[variable] for variable in self.plan.answers if variable != last)
+
+    def _by_prefix(self, known: Iterable[Values]) -> dict[Values, list[int]]:
+        """The last values of known tuples, by the others."""
+        place = self.plan.answers.index(self.plan.steps[-1].variable)
+        found: dict[Values, list[int]] = {}
+        for values in known:
+            found.setdefault((*values[:place], *values[place + 1 :]), []).append(values[place])
+        return found

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int32]
     Places = NDArray[np.int64]
 
-MOST_ROWS = 20_000_000
+MOST_ROWS = 10_000_000
 """Rows of the largest table."""
 
 
@@ -114,7 +114,12 @@ def linked(graph: KnowledgeGraph, directed: int, sources: Ids, targets: Ids) -> 
 def _check_rows(rows: int) -> None:
     check_stop()
     if rows > MOST_ROWS:
-        raise QueryRefused(f"it has more than {MOST_ROWS:,} matches on the way: name an entity, or say more about it")
+        raise too_many(MOST_ROWS)
+
+
+def too_many(rows: int) -> QueryRefused:
+    """The error for a table that would be too large."""
+    return QueryRefused(f"it has more than {rows:,} matches on the way: name an entity, or say more about it")
 
 
 def _first_of_each(columns: list[Ids]) -> Places:

@@ -164,10 +164,24 @@ class _Reader:
             case "PathElt" if not path.mod:
                 return self.link(start, path.part, end, place)
             case "PathElt":
-                self.refuse(f"the path sign `{path.mod}` ({_REPETITIONS[path.mod]}) is not supported", place)
+                return self.repeated(start, path, end, place)
             case "Variable":
                 self.refuse("a variable cannot stand for a relation", place)
         return self.refuse("this path is not supported: a path is made of names and the signs / ^ |", place)
+
+    def repeated(self, start: Term, path: Any, end: Term, place: Place) -> Formula:
+        """Several steps of one relation."""
+        part = path.part
+        while kind_of(part) in ("PathAlternative", "PathSequence") and len(part.part) == 1:
+            part = part.part[0]
+        if kind_of(part) == "PathEltOrInverse":
+            start, end, part = end, start, part.part
+        if kind_of(part) == "PathElt" and not part.mod:
+            part = part.part
+        if kind_of(part) not in ("pname", "URIRef"):
+            sign = f"`{path.mod}` ({_REPETITIONS[path.mod]})"
+            self.refuse(f"the path sign {sign} goes with one relation, like `:part_of{path.mod}`", place)
+        return Atom(self.terms.name(part), start, end, place, str(path.mod))
 
     def sequence(self, start: Term, parts: list[Any], end: Term, place: Place) -> Formula:
         between = [self.terms.new_variable() for _ in parts[1:]]
