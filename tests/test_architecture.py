@@ -23,6 +23,7 @@ LEVELS = [
     {"models", "data"},
     {"evaluation", "answers"},
     {"tuple_answers", "preparing"},
+    {"solution_tables"},
     {"training"},
     {"cautions"},
     {"api"},

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from unseen.logic.choose import Ids, Values
     from unseen.logic.execute import Execution
     from unseen.logic.joins.bound_pattern import BoundPattern
+    from unseen.logic.outer_form import OuterForm
     from unseen.logic.protocols import Estimator
     from unseen.reasons.drawing import Picture
     from unseen.reasons.explaining import Explanation
@@ -168,6 +169,8 @@ class Question:
     """What is known to be wrong with the question before it is asked."""
     pattern: BoundPattern | None = field(default=None, compare=False)
     """What is asked, where that is no tree."""
+    table: OuterForm | None = field(default=None, compare=False)
+    """What is computed around what is predicted, where the answers are a table."""
 
 
 def answers_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, wal
 from unseen.logic.impossible_joins import impossible_joins
 from unseen.logic.joins.best_tuples import PatternNames
 from unseen.logic.joins.bound_pattern import BoundPattern
+from unseen.logic.outer_form import OuterForm
 from unseen.logic.pattern import Pattern
 from unseen.logic.resolving import KindNames, resolved, starts_from_anything, type_relation_of
 from unseen.logic.restricting import ends_like, related_to_named, without_given
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
     Ids = NDArray[np.int32]
 
+_OUTER = re.compile(
+    r"\b(OPTIONAL|BIND|GROUP|HAVING|ORDER|OFFSET|AS|UNDEF|FILTER|SELECT\b.*\bSELECT)\b", re.IGNORECASE | re.DOTALL
+)
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
 )
@@ -35,7 +40,7 @@ _SPARQL = re.compile(
 
 def prepare(  # noqa: PLR0913  # as for `ask`
     graph: KnowledgeGraph,
-    question: str | Query | Pattern,
+    question: str | Query | Pattern | OuterForm,
     *,
     top: int | None = None,
     explain: bool = False,
@@ -53,6 +58,8 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
     parsed, limit = parse(question, graph)
+    if isinstance(parsed, OuterForm):
+        return _prepared_table(graph, parsed, top, predicted_only, {"kind": kind, "new": new or None})
     types = type_relation_of(graph, type_relation)
     names = KindNames(lookup or graph.vocabulary, types)
     top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
@@ -66,6 +73,17 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     warnings = (*impossible_joins(graph, query), *_unbounded(parsed))
     query, candidates = _restricted(graph, query, kind, new)
     return Question(str(question), query, top, explain, predicted_only, candidates, warnings)
+
+
+def _prepared_table(
+    graph: KnowledgeGraph, form: OuterForm, top: int | None, predicted_only: bool, restrictions: dict[str, object]
+) -> Question:
+    """A question whose answers are a table; what it predicts is prepared once to find what is wrong with it."""
+    for name in (name for name, value in restrictions.items() if value is not None):
+        raise QueryRefused(f"`{name}` goes with questions for entities, not with counts and tables")
+    core = prepare(graph, form.core.question(form.needed, {}))
+    wanted = next(count for count in (top, form.limit, DEFAULT_TOP) if count is not None)
+    return Question(form.text, core.query, wanted, predicted_only=predicted_only, warnings=core.warnings, table=form)
 
 
 def _prepared_pattern(
@@ -109,18 +127,58 @@ def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
     return Lookup(graph.vocabulary, entities, relations)
 
 
-def parse(question: str | Query | Pattern, graph: KnowledgeGraph) -> tuple[Query | Pattern, int | None]:
-    """The query of a question, with names, or its pattern where it is no tree; and its LIMIT, if it has one."""
-    if isinstance(question, Query | Pattern):
+def parse(
+    question: str | Query | Pattern | OuterForm, graph: KnowledgeGraph
+) -> tuple[Query | Pattern | OuterForm, int | None]:
+    """The query of a question, with names, its pattern where it is no tree, its form where its answers are a table.
+
+    And its LIMIT, if it has one.
+    """
+    if not isinstance(question, str):
         return question, None
     if is_sparql(question):
-        from unseen.logic.sparql import parse_select  # rdflib is optional
+        found, limit, _ = parsed_sparql(question, graph)
+        return found, limit
+    from unseen.logic.counting_text import parse_counted  # which is quick to find out
 
-        parsed = parse_select(question, prefixes_of(graph))
-        return parsed.query, parsed.limit
+    counted = parse_counted(question)
+    if counted is not None:
+        return counted, None
     from unseen.logic.text import parse_question
 
     return parse_question(question), None
+
+
+def parsed_sparql(text: str, graph: KnowledgeGraph) -> tuple[Query | Pattern | OuterForm, int | None, tuple[str, ...]]:
+    """What a SELECT asks, its LIMIT, and what it calls its answers; empty for a table, whose columns come later."""
+    from unseen.logic.sparql import parse_select  # rdflib is optional
+
+    prefixes = prefixes_of(graph)
+    try:
+        parsed = parse_select(text, prefixes)
+    except QueryRefused:
+        from unseen.logic.sparql.outer_select import outer_select
+
+        if not has_outer_words(text):
+            raise
+        form = outer_select(text, prefixes, partial(_entity_term, graph))
+        if form is None:
+            raise
+        return form, form.limit, ()
+    return parsed.query, parsed.limit, parsed.variables
+
+
+def _entity_term(graph: KnowledgeGraph, name: str) -> str:
+    """An entity, given by a name that a person reads, as a term of SPARQL; nothing if there is none."""
+    from unseen.database.triple_forms import statement_of_keys
+
+    found = int(graph.vocabulary.entities.find_all([name])[0])
+    return statement_of_keys(("s", "p", graph.vocabulary.entities.key(found)))[2] if found >= 0 else ""
+
+
+def has_outer_words(text: str) -> bool:
+    """Whether a SELECT may be more than a pattern."""
+    return _OUTER.search(text) is not None
 
 
 def is_sparql(text: str) -> bool:

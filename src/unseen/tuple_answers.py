@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from unseen.answers import Answer, Answers
-from unseen.logic.formula import Negation
+from unseen.logic.formula import Negation, constants_of
 from unseen.logic.joins.best_tuples import BoundTrees, TupleSearch
 from unseen.reasons.explaining import NOTHING
 from unseen.reasons.tuple_explaining import TupleExplainer
@@ -22,11 +23,27 @@ if TYPE_CHECKING:
     from unseen.logic.algebra import Query
     from unseen.logic.joins.best_tuples import Values
     from unseen.logic.joins.bound_pattern import BoundPattern
-    from unseen.logic.protocols import Estimator
+    from unseen.logic.method import Method
     from unseen.reasons.explaining import Explanation
 
 MOST_CELLS = 1 << 24
 """Memberships that are computed together."""
+PROMISED = 4
+"""How many times as many tuples as are wanted rules look for first."""
+SMALLEST = 20_000
+"""Entities and edges that a relation step costs at least."""
+NAMED_SHARE = 0.5
+"""Share of a budget for a question that names something."""
+
+
+class Budget(NamedTuple):
+    """What a search may cost: edges that relation steps pass over, and steps that it may take at least."""
+
+    edges: int
+    least: int
+
+
+NETWORK_BUDGET, BESIDE_NETWORK, QUICK_BUDGET = Budget(6_000_000, 20), Budget(12_000_000, 40), Budget(60_000_000, 96)
 
 
 class RankedTuple(NamedTuple):
@@ -39,7 +56,7 @@ class RankedTuple(NamedTuple):
 
 
 def pattern_answers(
-    graph: KnowledgeGraph, question: Question, bound: BoundPattern, method: Estimator | None, method_name: str
+    graph: KnowledgeGraph, question: Question, bound: BoundPattern, method: Method | None, method_name: str
 ) -> Answers:
     """The answers to a pattern; only known ones without a method."""
     return _Tuples(graph, question, bound, method, method_name).answers()
@@ -49,7 +66,7 @@ class _Tuples:
     """One question on one graph."""
 
     def __init__(
-        self, graph: KnowledgeGraph, question: Question, bound: BoundPattern, method: Estimator | None, method_name: str
+        self, graph: KnowledgeGraph, question: Question, bound: BoundPattern, method: Method | None, method_name: str
     ) -> None:
         self.graph, self.question, self.bound = graph, question, bound
         self.method, self.method_name = method, method_name
@@ -61,7 +78,7 @@ class _Tuples:
         shown = [] if self.question.predicted_only else self._shown_known(known)
         complete, missed, wanted = is_whole, 0.0, self.question.top - len(shown)
         if self.method is not None and wanted > 0:
-            search = TupleSearch(self.trees, self._estimate, self.allowed, known)
+            search = self._search(known, wanted)
             found = search.best(wanted)
             shown += [RankedTuple(key, one.probability, False, one.assigned) for key, one in found.best(wanted)]
             complete, missed = is_whole and search.is_complete(wanted), found.missed
@@ -78,6 +95,29 @@ class _Tuples:
             complete,
             0.0 if complete else missed,
         )
+
+    def _search(self, known: Sequence[Values], wanted: int) -> TupleSearch:
+        """The search with the method; rules, which cost little beside a network, first find out where to look."""
+        first = _rules_beside_network(self.method)
+        if first is None:
+            return TupleSearch(self.trees, self._estimate, self.allowed, known, most_steps=self._steps(QUICK_BUDGET))
+        names = any(True for _ in constants_of(self.bound.pattern.formula, positive=True))
+        quick = TupleSearch(
+            self.trees,
+            partial(self._by, first),
+            self.allowed,
+            known,
+            most_steps=self._steps(BESIDE_NETWORK, names=names),
+        )
+        promises = quick.best(wanted).promises(PROMISED * wanted)
+        steps = self._steps(NETWORK_BUDGET, names=names)
+        return TupleSearch(self.trees, self._estimate, self.allowed, known, most_steps=steps, promises=promises)
+
+    def _steps(self, budget: Budget, *, names: bool = False) -> int:
+        """Relation steps that a search may take; questions that name something find more with fewer."""
+        size = max(SMALLEST, self.graph.num_entities + self.graph.num_triples)
+        share = NAMED_SHARE if names else 1.0
+        return int(max(budget.least * share, budget.edges * share // size))
 
     def _known(self) -> tuple[list[Values], bool]:
         """The tuples that the graph knows, and whether these are all."""
@@ -105,15 +145,15 @@ class _Tuples:
         return [float(np.prod([rows[tree][value] for tree, value in one if tree is not None])) for one in steps]
 
     def _estimate(self, queries: Sequence[Query]) -> NDArray[np.float32]:
-        size = max(1, MOST_CELLS // max(1, self.graph.num_entities))
-        parts = [queries[start : start + size] for start in range(0, len(queries), size)]
-        return np.concatenate([self._stacked(part) for part in parts])
-
-    def _stacked(self, queries: Sequence[Query]) -> NDArray[np.float32]:
         if self.method is None:
             raise TypeError("nothing predicts without a method")
-        found: NDArray[np.float32] = self.method.estimate(self.graph, queries).stacked(queries).float().cpu().numpy()
-        return found
+        return self._by(self.method, queries)
+
+    def _by(self, method: Method, queries: Sequence[Query]) -> NDArray[np.float32]:
+        size = max(1, MOST_CELLS // max(1, self.graph.num_entities))
+        parts = [queries[start : start + size] for start in range(0, len(queries), size)]
+        rows = [method.estimate(self.graph, part).stacked(part).float().cpu().numpy() for part in parts]
+        return np.concatenate(rows)
 
     def _named(self, ranked: Sequence[RankedTuple]) -> tuple[Answer, ...]:
         ids = sorted({entity for one in ranked for entity in one.values})
@@ -127,6 +167,12 @@ class _Tuples:
     def _explained(self, ranked: Sequence[RankedTuple]) -> list[Explanation]:
         explainer = TupleExplainer(self.graph, self.trees, self.method, self.method_name)
         return explainer.explained([(one.assigned, one.probability, one.is_known) for one in ranked])
+
+
+def _rules_beside_network(method: Method | None) -> Method | None:
+    """The rules that a method has beside a network; None if it has no network."""
+    inner = getattr(method, "method", method)
+    return None if getattr(inner, "beside_rules", None) is None else getattr(inner, "rules", None)
 
 
 def _allowed(graph: KnowledgeGraph, question: Question) -> NDArray[np.bool_]:

@@ -102,7 +102,7 @@ class Project(Query):
 
 @dataclass(frozen=True)
 class Repeat(Query):
-    """What some steps of a relation lead to from a member of `source`: `+` one or more, `*` any number, `?` one or none.
+    """What steps of a relation lead to from a member of `source`: `+` one or more, `*` any number, `?` one or none.
 
     `resolving` makes known steps and a few predicted ones of it.
     """

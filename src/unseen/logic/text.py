@@ -75,6 +75,11 @@ def _parsed(text: str) -> Query:
 _remembered = lru_cache(maxsize=2048)(_parsed)
 
 
+def parse_answers(text: str) -> tuple[Formula, tuple[Variable, ...]]:
+    """The formula of a question, and its answer variables."""
+    return _Parser(text).question()
+
+
 def parse_question(text: str) -> Query | Pattern:
     """The query of a question, or its pattern if it has several answer variables, or is no tree."""
     return _remembered_question(text) if len(text) <= LONGEST_REMEMBERED else _parsed_question(text)

@@ -10,7 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from unseen.errors import QueryRefused
-from unseen.logic.algebra import MAX_DEPTH, Anchor, Anything, Loop, Not, Project, Query, Repeat, conjunction, disjunction
+from unseen.logic.algebra import (
+    MAX_DEPTH,
+    Anchor,
+    Anything,
+    Loop,
+    Not,
+    Project,
+    Query,
+    Repeat,
+    conjunction,
+    disjunction,
+)
 from unseen.logic.formula import (
     Atom,
     Constant,

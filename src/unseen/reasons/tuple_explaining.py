@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
     from unseen.logic.joins.best_tuples import BoundTrees, Values
-    from unseen.logic.protocols import Estimator
+    from unseen.logic.method import Method
 
     Found = dict[tuple[Query, int, bool], Explanation]
 
@@ -28,7 +28,7 @@ class TupleExplainer:
     """Explanations of the tuples of one question."""
 
     def __init__(
-        self, graph: KnowledgeGraph, trees: BoundTrees, method: Estimator | None = None, method_name: str = ""
+        self, graph: KnowledgeGraph, trees: BoundTrees, method: Method | None = None, method_name: str = ""
     ) -> None:
         self.graph, self.trees, self._method = graph, trees, (method, method_name)
 

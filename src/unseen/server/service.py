@@ -9,7 +9,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from unseen.errors import UnseenError
+from unseen.logic.outer_form import OuterForm
 from unseen.server.admission import Bounds
+from unseen.server.answering_tables import table_answers
 from unseen.server.batching import ANYONE, Batcher
 from unseen.server.callers import caller_of
 from unseen.server.exact_answers import ExactAnswers
@@ -145,6 +147,8 @@ class Service:
 
     async def answer(self, planned: Planned, caller: Caller) -> Answers:
         """Answer a question that is parsed."""
+        if isinstance(planned.query, OuterForm):
+            return await table_answers(self, planned.asked, planned.query, caller)
         return await self.batcher.submit(planned, caller)
 
     def caller_of(self, request: Request) -> Caller:

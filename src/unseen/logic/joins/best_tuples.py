@@ -6,7 +6,8 @@ ends when no assignment that is left can be better than the tuples wanted, or wh
 says how probable a tuple can at most be that was not found.
 
 Where the graph itself completes an assignment, its bound is 1 and says nothing about what is predicted. Such
-assignments have a heap of their own, and both heaps take turns.
+assignments have a heap of their own, and both heaps take turns. What a cheaper method found before comes first: what
+such a search promises of an assignment only decides when it is taken.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from unseen.logic.resolving import resolved
 from unseen.logic.stopping import check_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,10 +43,6 @@ TOGETHER = 32
 """Partial assignments that are taken on together."""
 WIDTH = 64
 """Values of a variable that are tried after each partial assignment."""
-MOST_CELLS = 3_000_000
-"""Relation steps times entities that a search may take, in graphs neither tiny nor giant."""
-LEAST_STEPS, MOST_STEPS = 96, 20_000
-"""Relation steps that a search may take at least and at most."""
 LEAST = 1e-6
 """Less probable tuples are not looked for."""
 CERTAIN = 0.999
@@ -85,6 +82,14 @@ class FoundTuples:
         """The best tuples, the most probable first."""
         return heapq.nsmallest(count, self.tuples.items(), key=lambda pair: (-pair[1].probability, pair[0]))
 
+    def promises(self, count: int) -> dict[Values, float]:
+        """By the beginning of an assignment the probability of the best tuple found so, for the best tuples."""
+        found: dict[Values, float] = {}
+        for _, one in self.best(count):
+            for size in range(1, len(one.assigned)):
+                found.setdefault(one.assigned[:size], one.probability)
+        return found
+
     def threshold(self, count: int) -> float:
         """The probability of the last tuple that is wanted; 0 while there are fewer."""
         if len(self.tuples) < count or count < 1:
@@ -122,7 +127,14 @@ class TupleSearch:
     """One search on a graph; `allowed` says which entities may be values of answers, `known` tuples are left out."""
 
     def __init__(
-        self, trees: BoundTrees, estimate: Estimate, allowed: NDArray[np.bool_], known: Iterable[Values] = ()
+        self,
+        trees: BoundTrees,
+        estimate: Estimate,
+        allowed: NDArray[np.bool_],
+        known: Iterable[Values] = (),
+        *,
+        most_steps: int,
+        promises: Mapping[Values, float] | None = None,
     ) -> None:
         self.graph, self.plan, self.trees, self.estimate = trees.graph, trees.plan, trees, estimate
         self.allowed = allowed
@@ -130,7 +142,10 @@ class TupleSearch:
         self._known = self._by_prefix(known)
         self._completed: list[Partial] = []
         self._open: list[Partial] = [(-1.0, 0, (), 1.0)]
-        self._steps_left = min(MOST_STEPS, max(LEAST_STEPS, MOST_CELLS // max(1, self.graph.num_entities)))
+        self._promised: list[tuple[float, Partial]] = []
+        self._promises = promises or {}
+        self._steps_left, self._each = most_steps, 1
+        """Relation steps that may still be taken, and about how many each assignment takes."""
 
     def best(self, count: int) -> FoundTuples:
         """The best tuples that are not known, at least `count` of them if there are so many."""
@@ -150,18 +165,25 @@ class TupleSearch:
     @cached_property
     def _degrees(self) -> NDArray[np.int64]:
         """How many edges each entity has: of equal bounds, the ones with most edges come first."""
-        ends = [np.bincount(column, minlength=self.graph.num_entities) for column in (self.graph.heads, self.graph.tails)]
+        ends = [
+            np.bincount(column, minlength=self.graph.num_entities) for column in (self.graph.heads, self.graph.tails)
+        ]
         return ends[0] + ends[1]
 
     def _bound(self) -> float:
         """How probable what is left can be."""
-        return max((-heap[0][0] for heap in (self._open, self._completed) if heap), default=0.0)
+        tops = [heap[0][0] for heap in (self._open, self._completed) if heap]
+        return -min([*tops, *(partial[0] for _, partial in self._promised)], default=0.0)
 
     def _chosen(self, least: float) -> list[Partial]:
-        """The most promising assignments of both heaps, in turns."""
+        """What is promised most, then the most promising assignments of both heaps, in turns."""
+        count, heaps = min(TOGETHER, max(1, self._steps_left // self._each)), [self._open, self._completed]
         chosen: list[Partial] = []
-        heaps = [self._open, self._completed]
-        while len(chosen) < TOGETHER and any(heap and -heap[0][0] > least for heap in heaps):
+        while self._promised and len(chosen) < count:
+            partial = heapq.heappop(self._promised)[1]
+            if -partial[0] > least:
+                chosen.append(partial)
+        while len(chosen) < count and any(heap and -heap[0][0] > least for heap in heaps):
             chosen += [heapq.heappop(heap) for heap in heaps if heap and -heap[0][0] > least]
         return chosen
 
@@ -169,7 +191,8 @@ class TupleSearch:
         """Give the next variable of some partial assignments its values."""
         queries = [(self.trees.own(values), self.trees.relaxed(values)) for _, _, values, _ in chosen]
         distinct = list(dict.fromkeys(query for pair in queries for query in pair if query is not None))
-        self._steps_left -= max(1, len({node for one in distinct for node in walk(one) if isinstance(node, Project)}))
+        steps = len({node for one in distinct for node in walk(one) if isinstance(node, Project)})
+        self._steps_left, self._each = self._steps_left - max(1, steps), max(1, steps // len(chosen))
         rows = dict(zip(distinct, self.estimate(distinct), strict=True)) if distinct else {}
         for (_, _, values, product), (own, relaxed) in zip(chosen, queries, strict=True):
             own_row = np.ones(self.graph.num_entities, np.float32) if own is None else rows[own]
@@ -188,13 +211,22 @@ class TupleSearch:
         width = max(WIDTH, self._steps_left)
         few = largest(bounds, width + 1)
         few = few[bounds[few] * product > LEAST]
+        promised = {
+            one[len(values)] for one in self._promises if len(one) > len(values) and one[: len(values)] == values
+        }
         if len(few) > width:
             self.found.missed = max(self.found.missed, float(bounds[few[-1]]) * product)
             few = few[:-1]
+        few = np.union1d(few, [value for value in promised if bounds[value] * product > LEAST]).astype(np.int64)
         for value, degree in zip(few.tolist(), self._degrees[few].tolist(), strict=True):
             bound = float(bounds[value])
             heap = self._completed if bound >= CERTAIN else self._open
-            heapq.heappush(heap, (-product * bound, -degree, (*values, value), product * float(own[value])))
+            partial = (-product * bound, -degree, (*values, value), product * float(own[value]))
+            promise = self._promises.get(partial[2])
+            if promise is None:
+                heapq.heappush(heap, partial)
+            else:
+                heapq.heappush(self._promised, (-promise, partial))
 
     def _finish(self, values: Values, product: float, own: Rows, wanted: int) -> None:
         """Note tuples that are not known; of several values of inner variables the best count."""

@@ -223,7 +223,9 @@ class KnownTuples:
         tables = [self._evaluated(one, table, needed) for one in part.parts]
         return union_of([one.projected(wanted) for one in tables], wanted)
 
-    def _growth(self, part: Formula, table: Bindings) -> tuple[int, float]:
+    def _growth(  # noqa: PLR0911  # one for each kind of part
+        self, part: Formula, table: Bindings
+    ) -> tuple[int, float]:
         """How soon a part is taken: tests first, then what makes few rows, and what excludes when all is bound."""
         unbound = free_variables(part) - table.columns.keys()
         if not unbound:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from unseen.logic.algebra import Query
     from unseen.logic.pattern import Pattern
+    from unseen.logic.sparql.patterns import Group
     from unseen.logic.sparql.reader import Select
     from unseen.logic.sparql.words import Token
 
@@ -81,6 +82,11 @@ def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlSelection:
         raise QueryRefused(f"it needs exactly one answer variable, and has {shown}", text=plain, position=place)
     answer = select.answers[0]
     return SparqlSelection(query_of(select.group, answer, plain), answer.name, select.limit)
+
+
+def read_group(text: str, prefixes: Mapping[str, str]) -> Group:
+    """The pattern of a SELECT, whatever it selects."""
+    return _read(text, tuple(sorted(prefixes.items())))[0].group
 
 
 def _read(text: str, prefixes: tuple[tuple[str, str], ...]) -> tuple[Select, str]:

@@ -150,7 +150,9 @@ class _Reader:
             place = Place(shown=f"`{_shown(subject)} {shorten(self.shown_path(path))} {_shown(target)}`")
             yield Fact(self.link(subject, path, target, place))
 
-    def link(self, start: Term, path: Any, end: Term, place: Place) -> Formula:
+    def link(  # noqa: PLR0911  # one for each kind of path
+        self, start: Term, path: Any, end: Term, place: Place
+    ) -> Formula:
         """That a path leads from `start` to `end`."""
         match kind_of(path):
             case "pname" | "URIRef":
