@@ -100,9 +100,11 @@ class RelationStore:
 
 
 def _stands_for_relation(before: Token, token: Token, after: Token) -> bool:
-    """Whether a word stands for relations that it does not name: a variable between two terms, or `!`."""
+    """Whether a word stands for more than the relations that are named: a variable between two terms, `!`, `*`."""
     if token.kind == "variable":
         return before.kind in TERMS and after.kind in TERMS
+    if token.text in ("*", "?"):  # no step at all leads from anything to itself
+        return before.kind in ("iri", "name") or before.text == ")"
     return token.text == "!" and (after.kind in ("iri", "name") or after.text in ("(", "^"))
 
 

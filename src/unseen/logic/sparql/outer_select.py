@@ -73,6 +73,7 @@ class _Outer:
         parts, modifiers = self.parts, self.parts.modifiers
         grouping = self._grouping()
         columns = self._columns()
+        self._check_bound(grouping)
         later = [*self.outer, *parts.items, *(modifiers[word] for word in modifiers)]
         used = frozenset().union(*(piece.variables for piece in later))
         is_whole = not parts.items or (grouping is not None and not self._counts_distinct(grouping))
@@ -97,6 +98,16 @@ class _Outer:
             having=self._shown(modifiers.get("HAVING")),
             is_filtered=bool(order) or any(part.kind != "OPTIONAL" for part in self.outer),
         )
+
+    def _check_bound(self, grouping: Grouping | None) -> None:
+        """Refuse to select what nothing binds."""
+        there = frozenset(variable.name for variable in bound_by(self.core.group).sometimes)
+        there = there.union(_EXTRA, *(part.variables for part in self.outer if part.kind != "FILTER"))
+        there |= {f"{one.name}{suffix}" for one in (grouping.counts if grouping else ()) for suffix in _SUFFIXES}
+        for item in self.parts.items:
+            if item.kind == "VARIABLE" and not item.variables <= there:
+                name = item.tokens[0].text
+                refuse(self.text, f"{name} is not bound: say what it is by a pattern outside of FILTER", item.tokens[0])
 
     def _shown(self, piece: Piece | None) -> str:
         return "" if piece is None else piece.of(self.text)
@@ -206,7 +217,9 @@ class _Outer:
             count = _named_count(tokens[: -1 - signs], counts)
             if count and sign in ("<", ">", "=", "<=", ">=", "!="):
                 return Comparison(count, sign, float(tokens[-1].text))
-        return refuse(self.text, "HAVING compares one count with a number, like HAVING (COUNT(?x) > 3)", piece.tokens[0])
+        return refuse(
+            self.text, "HAVING compares one count with a number, like HAVING (COUNT(?x) > 3)", piece.tokens[0]
+        )
 
     def _order(self, counts: Sequence[Count], others: Sequence[str]) -> tuple[Order, ...]:
         piece = self.parts.modifiers.get("ORDER")
