@@ -202,6 +202,10 @@ class QueryRefused(QueryError):
         super().__init__(f"cannot answer this question: {reason}{where}{caret}")
 
 
+class QuestionTooLarge(QueryRefused):
+    """The question has a form that could be answered, but too many parts or levels."""
+
+
 class UnknownName(QueryError):
     """An entity or relation the graph does not have."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.answers import DEFAULT_TOP, Question
-from unseen.errors import QueryRefused, UnseenError
+from unseen.errors import QueryRefused, QuestionTooLarge, UnseenError
 from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, walk
 from unseen.logic.impossible_joins import impossible_joins
 from unseen.logic.joins.best_tuples import PatternNames
@@ -156,6 +156,8 @@ def parsed_sparql(text: str, graph: KnowledgeGraph) -> tuple[Query | Pattern | O
     prefixes = prefixes_of(graph)
     try:
         parsed = parse_select(text, prefixes)
+    except QuestionTooLarge:
+        raise
     except QueryRefused:
         from unseen.logic.sparql.outer_select import outer_select
 

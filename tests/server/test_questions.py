@@ -152,6 +152,8 @@ def test_the_description_lists_every_route_with_examples(reading: Running) -> No
         "/why.json",
         "/entity.json",
         "/change.json",
+        "/quality.json",
+        "/mcp",
     } == set(described["paths"])
     assert "example" in str(described["paths"]["/ask"])
     given = {path for path, routes in described["paths"].items() if "422" in str(routes)}

@@ -99,7 +99,7 @@ def test_predictions_as_xml_are_well_formed(reading: Running) -> None:
         ("SELECT ?x ?y { :Ada :likes ?x . :Ben :likes ?y }", "has no connection with"),
         ("ASK { :Ada :likes :Go }", "ASK"),
         ("SELECT ?x { :Ada :likes+ ?x }", "`+`"),
-        ("SELECT ?x { :Ada :parent ?v . ?v :parent ?x . ?v :likes ?x }", "cycle"),
+        ("SELECT ?x { :Ada :parent ?x . ?v :likes ?w }", "no connection"),
         ("SELECT ?x { SERVICE <http://127.0.0.1/> { :Ada :likes ?x } }", "SERVICE"),
     ],
 )

@@ -24,7 +24,7 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, QuestionTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,10 +56,10 @@ class Query:
     def _set_depth_and_size(self) -> None:
         depth = 1 + max((child.depth for child in self.children), default=0)
         if depth > MAX_DEPTH:
-            raise QueryRefused(f"it is nested deeper than {MAX_DEPTH} levels")
+            raise QuestionTooLarge(f"it is nested deeper than {MAX_DEPTH} levels")
         size = 1 + sum(child.size for child in self.children)
         if size > MAX_SIZE:
-            raise QueryRefused(
+            raise QuestionTooLarge(
                 f"it has more than {MAX_SIZE:,} parts, each alternative on the way to a variable counted"
             )
         object.__setattr__(self, "depth", depth)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, QuestionTooLarge
 from unseen.logic.formula import (
     Disjunction,
     Formula,
@@ -57,6 +57,8 @@ def query_or_pattern(pattern: Pattern) -> Query | Pattern:
         return checked_pattern(pattern)
     try:
         return to_query(pattern.formula, pattern.answers[0], pattern.text)
+    except QuestionTooLarge:
+        raise
     except QueryRefused as refusal:
         try:
             return checked_pattern(pattern)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NoReturn
 
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, QuestionTooLarge
 from unseen.logic.algebra import Project, Query, Repeat, rebuild
 from unseen.logic.formula import (
     Conjunction,
@@ -73,6 +73,8 @@ def pattern_of(group: Group, answers: Sequence[Variable], text: str) -> Query | 
     if len(answers) == 1:
         try:
             return query_of(group, answers[0], text)
+        except QuestionTooLarge:
+            raise
         except QueryRefused as error:
             refusal = error
     bound = bound_by(group)
