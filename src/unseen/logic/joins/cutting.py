@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from unseen.logic.algebra import Query
     from unseen.logic.pattern import Pattern
 
-MOST_ASSIGNED = 12
+MOST_ASSIGNED = 64
 """Most variables that get values one after the other."""
 
 

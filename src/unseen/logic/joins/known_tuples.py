@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int32]
     Domains = dict[Variable, NDArray[np.bool_]]
 
-ROUNDS = 4
+ROUNDS = 12
 """How often all edges narrow what variables can be."""
 ENDS = START, END = Variable("\0start"), Variable("\0end")
 """Columns of the two ends of a repeated relation."""
-TOGETHER = 2_000_000
+TOGETHER = 500_000
 """Matches of a link that are looked at together."""
 MOST_TUPLES = 3_000_000
 """Tuples from which on no more are looked for."""
@@ -77,7 +77,10 @@ class KnownTuples:
         Where there are very many, some of them, and `is_cut` says so.
         """
         self.is_cut = False
-        steps = _Steps(_opened(formula), frozenset(answers), {}, can_be_cut=True)
+        parts = self._without_apart(_opened(formula), frozenset(answers))
+        if parts is None:
+            return Bindings.never(answers)
+        steps = _Steps(parts, frozenset(answers), {}, can_be_cut=True)
         return self._stepwise(steps, Bindings.always()).projected(answers)
 
     def extended(self, formula: Formula, table: Bindings, variables: Sequence[Variable]) -> Bindings:
@@ -88,8 +91,27 @@ class KnownTuples:
     def _evaluated(self, formula: Formula, table: Bindings, needed: frozenset[Variable]) -> Bindings:
         """The rows of a table that a formula extends or keeps, with the columns that are needed."""
         kept = needed | frozenset(table.columns)
-        found = self._stepwise(_Steps(_opened(formula), kept, {}), table)
+        parts = self._without_apart(_opened(formula), kept)
+        found = Bindings.never(kept) if parts is None else self._stepwise(_Steps(parts, kept, {}), table)
         return found if found.rows else Bindings.never(kept & free_variables(formula) | frozenset(table.columns))
+
+    def _without_apart(self, parts: list[Formula], kept: frozenset[Variable]) -> list[Formula] | None:
+        """The parts that have to do with the columns that are kept; None if the others do not hold."""
+        reached, pending = kept, list(parts)
+        while joined := [part for part in pending if free_variables(part) & reached]:
+            pending = [part for part in pending if part not in joined]
+            reached = reached.union(*(free_variables(part) for part in joined))
+        pending = [part for part in pending if free_variables(part)]
+        while pending and len(pending) < len(parts):
+            names, group = free_variables(pending[0]), [pending[0]]
+            while more := [part for part in pending if part not in group and free_variables(part) & names]:
+                group += more
+                names = names.union(*(free_variables(part) for part in more))
+            if not self._stepwise(_Steps(group, frozenset(), {}), Bindings.always()).rows:
+                return None
+            pending = [part for part in pending if part not in group]
+            parts = [part for part in parts if part not in group]
+        return parts
 
     def _stepwise(self, steps: _Steps, table: Bindings) -> Bindings:
         """The rows of a table that some parts extend or keep, part by part."""
@@ -133,6 +155,8 @@ class KnownTuples:
         wanted = sorted(steps.kept & there, key=lambda v: (v.name, v.scope))
         for start in range(0, table.rows, size):
             piece = table.taken(np.arange(start, min(start + size, table.rows)))
+            if found and steps.kept <= table.columns.keys():  # what is found needs no second proof
+                piece = piece.without(union_of(found, wanted))
             found.append(self._stepwise(steps, piece).projected(wanted))
             rows += found[-1].rows
             if rows > TOGETHER:
