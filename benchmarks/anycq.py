@@ -83,9 +83,7 @@ def main() -> None:
     """Print one JSON line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archive")
-    parser.add_argument(
-        "entities", help="an archive with ind2ent.pkl, the names of the entities"
-    )
+    parser.add_argument("entities", help="an archive with ind2ent.pkl, the names of the entities")
     parser.add_argument("graph", nargs="+")
     parser.add_argument("--split", default="qar_valid_3hub_efo1")
     parser.add_argument("--questions", type=int, default=100)

@@ -43,6 +43,8 @@ TOGETHER = 32
 """Partial assignments that are taken on together."""
 WIDTH = 64
 """Values of a variable that are tried after each partial assignment."""
+WIDEST = 1 << 30
+"""Most values of a variable that are tried, whatever the budget."""
 LEAST = 1e-6
 """Less probable tuples are not looked for."""
 CERTAIN = 0.999
@@ -208,7 +210,7 @@ class TupleSearch:
         own, bounds = rows
         if step.variable in self.plan.answers:
             bounds = bounds * self.allowed
-        width = max(WIDTH, self._steps_left)
+        width = min(WIDEST, max(WIDTH, self._steps_left))
         few = largest(bounds, width + 1)
         few = few[bounds[few] * product > LEAST]
         promised = {
