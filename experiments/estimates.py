@@ -31,6 +31,7 @@ EDGES = {
 """Directed edges of the training and of the test inference graph."""
 SECONDS: dict[str, dict[str, float]] = {
     "edge-type": {"test": 25, "training": 25},
+    "path-counts": {"test": 60, "training": 60},
     "zero-shot": {"test": 60, "training": 60},
     "zero-shot-without-fb": {"test": 60, "training": 60},
     "gnn-qe": {"train": 120, "test": 25, "training": 25},

@@ -85,8 +85,11 @@ LARGE_GRAPH = {"relation_dropout": 0.0, "steps": 8000}
 validation was still rising after 4,000 steps (experiments/history.md)."""
 CAREFULLY = {"learning_rate": 3e-4}
 """For fine-tuning on a small training graph, where the start is hard to better."""
+BASELINES = ("edge-type", "path-counts")
+"""Methods that learn nothing and give no answer a known fact's certainty."""
 METHODS: dict[str, MethodPlan] = {
     "edge-type": MethodPlan(has_known_facts=False),
+    "path-counts": MethodPlan(has_known_facts=False),
     "zero-shot-without-fb": MethodPlan(model="without-fb"),
     "zero-shot": MethodPlan(model="general"),
     "gnn-qe": MethodPlan(
@@ -207,5 +210,5 @@ def chosen(kind: str, wanted: Sequence[str] | None, known: Sequence[str]) -> lis
 
 def _applies(what: str, ratio: int, method: str, plan: MethodPlan) -> bool:
     if what == "easy-first":
-        return (ratio == REFERENCE or ratio not in RATIOS) and method != "edge-type"
+        return (ratio == REFERENCE or ratio not in RATIOS) and method not in BASELINES
     return plan.has_known_facts or what not in WITHOUT_FACTS

@@ -86,7 +86,7 @@ is_done() { # a cell
 }
 
 timed() { # ratio: the methods whose times can be measured there, with commas
-    local method found=edge-type,zero-shot,zero-shot-without-fb
+    local method found=edge-type,path-counts,zero-shot,zero-shot-without-fb
     for method in gnn-qe zero-shot-fine-tuned nodepiece-qe nodepiece-qe-gnn betae; do
         is_done "$1/$method/train" || continue
         [[ $method != nodepiece* ]] || is_done "$1/$method/tune" || continue
@@ -137,7 +137,7 @@ LEFT=nodepiece-qe,nodepiece-qe-gnn,gnn-qe:$RATIOS # for whoever is done
 beside gnn-qe lane 0 0.25 gnn-qe:113,106,122,134,150 $LEFT # the longest runs, which nothing may hold up
 beside fine-tuned lane 1 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550 $LEFT
 beside nodepiece-qe lane 1 0.16 $LEFT
-beside others lane 1 0.16 edge-type,zero-shot,zero-shot-without-fb:$RATIOS betae:175 gnn-qe:175,550,300,217,150 $LEFT
+beside others lane 1 0.16 edge-type,path-counts,zero-shot,zero-shot-without-fb:$RATIOS betae:175 gnn-qe:175,550,300,217,150 $LEFT
 wait
 unset OMP_NUM_THREADS NUMBA_NUM_THREADS
 beside time times

@@ -12,14 +12,19 @@ from experiments.grid_errors import CellMissing
 from experiments.untrained import untrained
 from unseen.errors import UnknownMethod
 from unseen.methods.edge_type import EdgeType
+from unseen.methods.path_counts import PathCounts
 from unseen.models.model_folder import default_model, find_model, open_model, shipped_models
 from unseen.models.run_folder import open_method
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from experiments.grid import MethodPlan
     from experiments.workspace import Workspace
     from unseen.datasets.dataset import Dataset
 
+BASELINES: dict[str, Callable[[], Any]] = {"edge-type": EdgeType, "path-counts": PathCounts}
+"""Methods that learn nothing."""
 SHIPPED = {"general": "default", "without-fb": "without-fb15k-237"}
 """Models of the package that are taken where none is named."""
 OPTIONS = {"general": "--model", "without-fb": "--model-without-fb"}
@@ -39,7 +44,7 @@ def open_cell(workspace: Workspace, cell: Cell, dataset: Dataset) -> Any:
         return open_method(run, device=workspace.device, known_facts=known_facts, weights=plan.weights)
     if plan.model is not None:
         return open_model(model_of(workspace, plan), device=workspace.device, known_facts=known_facts)
-    return EdgeType()
+    return BASELINES[cell.method]()
 
 
 def model_of(workspace: Workspace, plan: MethodPlan) -> str:

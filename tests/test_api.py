@@ -104,7 +104,8 @@ def test_answers_are_a_sequence(countries: KnowledgeGraph) -> None:
 def test_the_json_has_exactly_the_promised_shape(countries: KnowledgeGraph) -> None:
     plain = unseen.ask(countries, NEIGHBOURS, method="edge-type", top=4).as_json()
     assert json.loads(json.dumps(plain)) == plain
-    assert list(plain) == ["query", "method", "graph", "known", "answers"]
+    assert list(plain) == ["query", "method", "graph", "known", "answers", "expected"]
+    assert list(plain["expected"]) == ["mean", "median", "low", "high", "share"]
     assert plain["query"] == NEIGHBOURS
     assert plain["method"] == "edge-type"
     assert plain["graph"] == {

@@ -13,7 +13,7 @@ import unseen
 from tests.logic.test_joins import by_engine, random_graph, table_of
 from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
-from unseen.solution_tables.count_interval import UncertainCount
+from unseen.solution_tables.uncertain_count import UncertainCount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,11 +141,9 @@ def test_having_is_a_probability() -> None:
 
 def test_the_number_of_uncertain_things() -> None:
     count = UncertainCount.of(2, [0.5, 0.5])
-    assert count.expected == 3
-    assert count.interval == (2, 4)
     assert count.chance(">", 3) == pytest.approx(0.25)
     assert count.chance("=", 3) == pytest.approx(0.5)
-    assert UncertainCount.of(7, []).interval == (7, 7)
+    assert UncertainCount.of(7, []).chance("=", 7) == 1
 
 
 def test_display_values_and_order_with_predictions() -> None:

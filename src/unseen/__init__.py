@@ -1,6 +1,7 @@
 """unseen: logical questions over knowledge graphs that are incomplete and keep growing.
 
-`load` a graph, `ask` a question, `check` whether predictions hold, `evaluate` a method, `connect` to a server.
+`load` a graph, `ask` a question, `score` a statement, `check` whether predictions hold, `evaluate` a method,
+`connect` to a server.
 Everything else is in the subpackages `graph`, `logic`, ...
 """
 
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from unseen.checking import check
     from unseen.client import connect
     from unseen.graph import KnowledgeGraph
+    from unseen.scores import Score, Scores
+    from unseen.scoring import score
 
 __all__ = [
     "Answer",
     "Answers",
     "KnowledgeGraph",
+    "Score",
+    "Scores",
     "UnseenError",
     "__version__",
     "ask",
@@ -30,6 +35,7 @@ __all__ = [
     "evaluate",
     "load",
     "open_method",
+    "score",
 ]
 
 _HOMES = dict.fromkeys(("ask", "evaluate", "load", "open_method"), "unseen.api") | {
@@ -38,6 +44,9 @@ _HOMES = dict.fromkeys(("ask", "evaluate", "load", "open_method"), "unseen.api")
     "KnowledgeGraph": "unseen.graph",
     "check": "unseen.checking",
     "connect": "unseen.client",
+    "Score": "unseen.scores",
+    "Scores": "unseen.scores",
+    "score": "unseen.scoring",
 }
 
 

@@ -16,6 +16,7 @@ from unseen.displays import bar, block, heading, note, table
 from unseen.logic.choose import Ranked, largest_in_rows, largest_of
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
+from unseen.probability.answer_counts import expected_number
 from unseen.reasons.drawing import drawn
 from unseen.reasons.explaining import NOTHING, Explainer
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from unseen.logic.joins.bound_pattern import BoundPattern
     from unseen.logic.outer_form import OuterForm
     from unseen.logic.protocols import Estimator
+    from unseen.probability.answer_counts import ExpectedNumber
     from unseen.reasons.drawing import Picture
     from unseen.reasons.explaining import Explanation
     from unseen.reasons.reason import Reason
@@ -85,6 +87,8 @@ class Answers(Sequence[Answer]):
     """For a question with several answer variables or cycles: whether no better answer can have been missed."""
     missed: float | None = None
     """For such a question: no answer that is missing is more probable than this."""
+    expected: ExpectedNumber | None = None
+    """How many answers there are in all by expectation, with an interval; None where nothing is predicted."""
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...
@@ -102,6 +106,7 @@ class Answers(Sequence[Answer]):
         counts = {"entities": graph.num_entities, "relations": graph.num_relations, "triples": graph.num_triples}
         answers = [_answer_json(answer) for answer in self.answers]
         plain = {"query": self.query, "method": self.method, "graph": counts, "known": self.known, "answers": answers}
+        plain |= {} if self.expected is None else {"expected": self.expected.as_json()}
         plain |= {"warnings": list(self.warnings)} if self.warnings else {}
         if self.complete is not None:
             plain |= {"complete": self.complete, "missed": round(self.missed or 0.0, 6)}
@@ -138,6 +143,7 @@ class Answers(Sequence[Answer]):
             for one in self.answers
         ]
         counts = f"{self.known:,} known, {len(self):,} shown, by {self.method}"
+        counts += "" if self.expected is None else f"; {self.expected}"
         parts = [table(("rank", "entity", "", "probability"), rows), note(counts), *map(note, self.warnings)]
         return block(heading(self.query), *parts)
 
@@ -206,6 +212,8 @@ class _Asking:
         self.is_candidate = np.zeros(graph.num_entities, bool)
         self.is_candidate[graph.connected_entities] = True
         self.known = [self._known(question) for question in questions]
+        self.expected: list[ExpectedNumber | None] = []
+        """Of each question that has been ranked."""
 
     def answers(self, answered: Callable[[], None]) -> list[Answers]:
         """All answers, with names that are looked up together."""
@@ -223,8 +231,9 @@ class _Asking:
                 len(found),
                 self._answers(question, *one, names),
                 question.warnings,
+                expected=expected,
             )
-            for question, found, one in zip(self.questions, self.known, ranked, strict=True)
+            for question, found, one, expected in zip(self.questions, self.known, ranked, self.expected, strict=True)
         ]
 
     def _known(self, question: Question) -> Ids:
@@ -247,6 +256,7 @@ class _Asking:
         check_stop()
         questions, found = self.questions[part], self.known[part]
         if self.execution is None:
+            self.expected += [None] * len(questions)
             certain = [np.ones(len(members), np.float32) for members in found]
             return [(known, []) for known in self._ranked_known(questions, found, certain)]
         values = self.execution.stacked([question.query for question in questions]).float().cpu().numpy()
@@ -255,9 +265,15 @@ class _Asking:
         others = values.copy()
         for row, question, members in zip(others, questions, found, strict=True):
             row[~self._may_be(question)] = 0
+            self.expected.append(self._expected(question, row))
             row[members] = 0
         counts = [question.top - len(one) for question, one in zip(questions, known, strict=True)]
         return list(zip(known, largest_in_rows(others, counts), strict=True))
+
+    def _expected(self, question: Question, probabilities: Values) -> ExpectedNumber:
+        """How many answers there are, by the probabilities of all who may be one."""
+        carried = None if self.execution is None else self.execution.carried(question.query)
+        return expected_number(probabilities, None if carried is None else carried.float().cpu().numpy())
 
     def _ranked_known(
         self, questions: Sequence[Question], found: Sequence[Ids], values: Sequence[Values]

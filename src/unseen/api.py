@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from unseen.logic.method import Method
 
 EMBEDDED_GRAPHS = {"countries": "countries.tsv"}
-METHODS = ("edge-type", "exact", "rules")
+METHODS = ("edge-type", "exact", "rules", "path-counts")
 DEFAULT_METHOD = "edge-type"
 """The method that answers if no model is shipped."""
 
@@ -113,8 +113,8 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): known answers first, then predicted ones.
 
-    `method` is a name (`edge-type`, `exact`, `rules`), a model, a run folder, `package.module:factory`, or an object
-    with `answer` and `estimate`. The default is `default_method()`.
+    `method` is a name (`edge-type`, `exact`, `rules`, `path-counts`), a model, a run folder, `package.module:factory`,
+    or an object with `answer` and `estimate`. The default is `default_method()`.
     `top` is the number of answers; by default 10, or the LIMIT of SPARQL. Only entities that have an edge are
     candidates. `explain` adds proofs and reasons.
     If a relation cannot be predicted in this graph, its predictions are left out and `warnings` says so;
@@ -215,6 +215,10 @@ def open_method(name: str, device: str = "auto") -> Method:
         return Exact()
     if name == "rules":
         return _rules_method()
+    if name == "path-counts":
+        from unseen.methods.path_counts import PathCounts
+
+        return PathCounts()
     if ":" in name and not Path(name).exists():
         return _made(name, device)
     from unseen.models.model_folder import kept_model, shipped_models

@@ -18,14 +18,14 @@ from unseen.graph.vocabulary import is_inverse, undirected_relation
 from unseen.logic.algebra import Not, Project, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from unseen.answers import Answers
     from unseen.graph import KnowledgeGraph
     from unseen.logic.protocols import Estimator
     from unseen.rules.rule_set import Rules
 
-UNJUDGED = ("exact", "edge-type")
+UNJUDGED = ("exact", "edge-type", "path-counts")
 """What predicts nothing, or is a baseline that whoever names it wants to see."""
 MOST_TRIPLES = 100_000
 """Triples of the largest graph on which a model is asked about hidden facts."""
@@ -55,7 +55,15 @@ class Cautions:
         is_silenced = len(poor) == len(needed)
         warnings = tuple(_warning(graph, directed, verdict, is_silenced) for directed, verdict in poor.items())
         shown = tuple(answer for answer in answers if answer.known or not is_silenced)
-        return replace(answers, answers=shown, warnings=(*answers.warnings, *warnings))
+        expected = None if is_silenced else answers.expected
+        return replace(answers, answers=shown, warnings=(*answers.warnings, *warnings), expected=expected)
+
+    def guesses(self, graph: KnowledgeGraph, needed: Sequence[int]) -> tuple[str, ...]:
+        """Warnings about directed relations that cannot be predicted, for probabilities that are shown all the same."""
+        if self.name in UNJUDGED:
+            return ()
+        verdicts = ((directed, self.verdict(graph, directed)) for directed in needed[:MOST_RELATIONS])
+        return tuple(_guess(graph, directed, verdict) for directed, verdict in verdicts if verdict.is_at_chance)
 
     def verdict(self, graph: KnowledgeGraph, directed: int) -> Verdict:
         """Whether the method can predict a directed relation of a graph."""
@@ -122,8 +130,16 @@ def _needed(query: Query) -> Iterator[int]:
 
 
 def _warning(graph: KnowledgeGraph, directed: int, verdict: Verdict, is_silenced: bool) -> str:
+    meaning = "only known answers are shown" if is_silenced else "predictions that need it are guesses"
+    return f"{_said_of(graph, directed, verdict)}; {meaning}"
+
+
+def _guess(graph: KnowledgeGraph, directed: int, verdict: Verdict) -> str:
+    return f"{_said_of(graph, directed, verdict)}; a probability that needs it is a guess"
+
+
+def _said_of(graph: KnowledgeGraph, directed: int, verdict: Verdict) -> str:
     name = graph.vocabulary.relations.name(undirected_relation(directed))
     asked = f"{name}(?, …)" if is_inverse(directed) else f"{name}(…, ?)"
     counts = f"{verdict.found:.0f} of {verdict.tried} hidden facts came back among the first ten"
-    meaning = "only known answers are shown" if is_silenced else "predictions that need it are guesses"
-    return f"unseen cannot predict {asked} in this graph: {counts}; {meaning}"
+    return f"unseen cannot predict {asked} in this graph: {counts}"

@@ -17,15 +17,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from threading import local
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 from urllib.parse import urlencode, urlsplit
 
 from unseen.answers import Answer, Answers
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
+from unseen.probability.answer_counts import ExpectedNumber
 from unseen.reasons.reason import Reason
+from unseen.scores import Score, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    Given = str | tuple[str, str, str]
 
 _NOT_OURS = "the response has an unexpected form; is this a server of unseen?"
 RESULTS = "application/sparql-results+json"
@@ -96,9 +100,45 @@ class Client:
             warnings = tuple(found.get("warnings", ()))
             search = found.get("complete"), found.get("missed")
             variables = tuple(answers[0].values) if answers else ()
-            return Answers(
-                found["query"], found["method"], counts, found["known"], answers, warnings, variables, *search
-            )
+            expected = None if "expected" not in found else ExpectedNumber.from_json(found["expected"])
+            told = found["query"], found["method"], counts, found["known"], answers, warnings, variables
+            return Answers(*told, *search, expected=expected)
+
+    @overload
+    def score(
+        self,
+        statements: Given,
+        *,
+        explain: bool = ...,
+        exact: bool = ...,
+        type_relation: str | None = ...,
+    ) -> Score: ...
+    @overload
+    def score(
+        self,
+        statements: list[Given],
+        *,
+        explain: bool = ...,
+        exact: bool = ...,
+        type_relation: str | None = ...,
+    ) -> Scores: ...
+    def score(
+        self,
+        statements: Given | list[Given],
+        *,
+        explain: bool = False,
+        exact: bool = False,
+        type_relation: str | None = None,
+    ) -> Score | Scores:
+        """How likely statements are: a formula, an ASK or a triple as a tuple, or a list of at most 1,000 of these."""
+        is_one = isinstance(statements, str) or _is_triple(statements)
+        sent = statements if isinstance(statements, str) else list(statements)
+        body: dict[str, Any] = {"statement" if is_one else "statements": sent, "explain": explain, "exact": exact}
+        body |= {"type_relation": type_relation} if type_relation else {}
+        found = self._json("POST", "/score", body, text=sent if isinstance(sent, str) else "")
+        with _of_our_shape():
+            scores = [Score.from_json({"method": found["method"], **one}) for one in found["scores"]]
+            return scores[0] if is_one else Scores.of(scores, found["method"], found.get("warnings") or ())
 
     def add(self, triples: Iterable[Sequence[str]]) -> int:
         """Add triples by name, all or none, and return how many are new. They are durable and count at once."""
@@ -223,6 +263,10 @@ def _answer(plain: dict[str, Any]) -> Answer:
     status = plain["known"], plain["probability"], plain["bindings"]
     several: dict[str, Any] = {"values": plain.get("values") or {}, "keys": plain.get("keys") or {}}
     return Answer(plain["rank"], plain["entity"], *status, edges, reasons, key=plain.get("key") or "", **several)
+
+
+def _is_triple(given: object) -> bool:
+    return isinstance(given, tuple) and len(given) == 3 and all(isinstance(part, str) for part in given)
 
 
 def _seconds(retry_after: str | None) -> int | None:

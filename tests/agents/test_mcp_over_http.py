@@ -22,7 +22,7 @@ from unseen.server.keys import Keys
 from unseen.server.server_settings import Limits, ServerSettings
 
 READ, WRITE = "read-key-0123456789", "write-key-0123456789"
-TOOLS = {"describe_graph", "find_names", "ask", "explain"}
+TOOLS = {"describe_graph", "find_names", "ask", "explain", "score"}
 HEADERS = {"Accept": "application/json, text/event-stream", "X-API-Key": WRITE}
 HEAD, RELATION, TAIL = FAMILY[0]
 

@@ -129,8 +129,8 @@ def test_a_known_answer_is_explained_by_its_facts() -> None:
 
 
 def test_facts_are_added_only_where_that_is_allowed() -> None:
-    assert tools_of(is_written=False) == {"describe_graph", "find_names", "ask", "explain"}
-    assert tools_of(is_written=True) == {"describe_graph", "find_names", "ask", "explain", "add_facts"}
+    assert tools_of(is_written=False) == {"describe_graph", "find_names", "ask", "explain", "score"}
+    assert tools_of(is_written=True) == {"describe_graph", "find_names", "ask", "explain", "score", "add_facts"}
     asked = graph()
     facts = [["France", "borders", "Andorra"], ["France", "borders", "Spain"]]
     assert called("add_facts", is_written=True, on=asked, facts=facts) == (False, {"added": 1, "unchanged": 1})
@@ -152,3 +152,12 @@ def test_the_grammar_is_a_resource_whose_formulas_can_be_asked() -> None:
     assert len(formulas) == 4
     for formula in formulas:
         parse_formula(formula)
+
+
+def test_a_statement_is_scored() -> None:
+    failed, found = called("score", statement="borders(France, Spain) & !speaks(Spain, French)", explain=True)
+    assert not failed
+    assert (found["known"], found["reasons"][0]["kind"]) == (True, "known")
+    failed, text = called("score", statement="borders(Frnace, Spain)")
+    assert failed
+    assert "closest: France" in text

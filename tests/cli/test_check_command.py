@@ -12,7 +12,7 @@ from tests.cli.command import Command, assert_golden
 from tests.rules.worlds import family as family_tree
 from unseen.cli.check_table import check_table, remarks
 from unseen.cli.console import output_console
-from unseen.evaluation.check_result import CheckResult, End, RelationCheck, Score
+from unseen.evaluation.check_result import CheckResult, CheckScore, End, RelationCheck
 from unseen.evaluation.graph_check import GraphCheck
 from unseen.evaluation.results import ReliabilityCurve
 
@@ -86,7 +86,7 @@ def test_wrong_input_is_one_message(command: Command, folder: Path, tree: str) -
 
 
 def made_up(names: list[str], methods: list[str]) -> CheckResult:
-    scores = {name: Score(0.5, 1.0, 1.0, 0.5, 1.0, 0.5) for name in methods}
+    scores = {name: CheckScore(0.5, 1.0, 1.0, 0.5, 1.0, 0.5) for name in methods}
     ends = {name: {"tail": End(20, 1.0, 0.1)} for name in methods}
     rows = tuple(RelationCheck(name, 100, 20, 0.1, scores, ends) for name in names)
     reliability = {name: ReliabilityCurve(0.5, (1,), (0.5,), (1.0,)) for name in methods}

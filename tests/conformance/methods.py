@@ -9,6 +9,7 @@ from unseen.methods.edge_type import EdgeType
 from unseen.methods.exact import Exact
 from unseen.methods.known_facts import KnownFacts
 from unseen.methods.mined_rules import MinedRules
+from unseen.methods.path_counts import PathCounts
 from unseen.probability.calibration import Calibrated, Calibration, Curve
 
 if TYPE_CHECKING:
@@ -186,6 +187,7 @@ METHODS = [
     MethodCase("exact", Exact),
     MethodCase("edge-type", EdgeType),
     MethodCase("edge-type probabilities", lambda: Estimated(EdgeType())),
+    MethodCase("path-counts", PathCounts),
     MethodCase("rules", lambda: MinedRules(samples=20)),
     MethodCase("known facts over edge-type", lambda: KnownFacts(EdgeType())),
     MethodCase("known facts over exact", lambda: KnownFacts(Exact(), ceiling=0.5)),

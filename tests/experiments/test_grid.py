@@ -58,7 +58,7 @@ def test_the_reference_and_what_the_paper_has_come_first_and_times_last_and_alon
     assert all(("time" in task.whats) == task.alone for task in tasks)
     first, last = ([task for task in tasks if task.alone == alone] for alone in (False, True))
     assert (first[1].method, first[1].ratio) == ("edge-type", 550)
-    assert (last[1].method, last[1].ratio) == ("zero-shot-without-fb", 175)  # times go ratio by ratio
+    assert (last[1].method, last[1].ratio) == ("path-counts", 175)  # times go ratio by ratio
 
 
 def test_runs_for_times_are_made_before_and_where_others_may_run_beside() -> None:

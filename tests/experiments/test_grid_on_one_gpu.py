@@ -112,7 +112,7 @@ def test_times_are_not_measured_where_that_would_begin_with_training(grid: Grid)
     grid.run()
     timed = [words for words in grid.called() if "time" in words]
     assert [option(words, "--ratios")[0] for words in timed[:3]] == ["175", "550", "106"]
-    untrained = ["edge-type", "zero-shot", "zero-shot-without-fb"]
+    untrained = ["edge-type", "path-counts", "zero-shot", "zero-shot-without-fb"]
     also = {option(words, "--ratios")[0]: option(words, "--methods")[len(untrained) :] for words in timed}
     assert also == {str(ratio): [] for ratio in RATIOS} | {"550": ["gnn-qe"], "106": ["gnn-qe"]}
     assert all(option(words, "--methods")[: len(untrained)] == untrained for words in timed)

@@ -84,7 +84,7 @@ def test_every_cell_is_filled_or_has_a_reason(whole: Workspace) -> None:
     assert reasons == {"zero-shot-without-fb": reasons["zero-shot-without-fb"]}
     assert "--model-without-fb nowhere is neither shipped nor a folder" in reasons["zero-shot-without-fb"]
     assert {one.status for one in plan.cells} == {"done", "missing"}
-    assert plan.count("done") == 60
+    assert plan.count("done") == 65
 
 
 def test_results_hold_what_their_experiment_is_about(whole: Workspace) -> None:
@@ -160,13 +160,13 @@ def test_the_command_reports_what_is_there(whole: Workspace, command: Command) -
     words = ["-o", whole.path, "--preset", "tiny", "--ratios", "175"]
     result = command(*words, "--report", "--no-figures", "--json")
     assert result.code == 0, result.errors
-    assert json.loads(result.output)["counts"] == {"done": 60, "begun": 0, "missing": 8, "open": 0}
+    assert json.loads(result.output)["counts"] == {"done": 65, "begun": 0, "missing": 8, "open": 0}
     page = (whole.path / "report" / "report.md").read_text()
     assert page.startswith("> Results of the tiny preset")
     assert "Zero-shot, fine-tuned" in page
     planned = command(*words, "--plan")
     assert "zero-shot-without-fb" in planned.output
-    assert "60 of 68 cells are done; 8 cannot be filled here" in planned.errors
+    assert "65 of 73 cells are done; 8 cannot be filled here" in planned.errors
 
 
 def test_slices_of_no_time_go_on_where_they_stopped_and_end_with_the_same_numbers(

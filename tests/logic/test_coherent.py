@@ -176,3 +176,15 @@ def test_published_types_are_product_logic_to_the_last_bit(name: str) -> None:
     query = bound(SHAPES[name].fill([(ENTITIES if slot == "e" else RELATIONS)[n % 3] for n, slot in enumerate(slots)]))
     expected = execute(Erratic(), GRAPH, [query]).memberships(query)
     assert torch.equal(execute_coherently(Erratic(), GRAPH, [query]).memberships(query), expected)
+
+
+def test_what_answers_come_by_is_the_last_step_from_an_inner_variable() -> None:
+    link = bound(Project("p", Anchor("Ada")))
+    hop, other = bound(Project("q", Project("p", Anchor("Ada")))), bound(Project("q", Project("p", Anchor("Bob"))))
+    asked = [link, hop, And((link, hop)), Or((hop, other)), And((link, Not(hop)))]
+    execution = execute_coherently(Erratic(), GRAPH, asked)
+    found = [execution.carried(query) for query in asked]
+    assert found[0] is None
+    assert found[4] is None
+    expected = [execution.memberships(query) for query in (hop, hop, asked[3])]
+    assert all(one is not None and torch.equal(one, other) for one, other in zip(found[1:4], expected, strict=True))

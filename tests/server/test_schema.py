@@ -31,7 +31,7 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 OPERATIONS = [
     ("GET", "/query"), ("POST", "/query"), ("POST", "/update"),
     ("GET", "/store"), ("PUT", "/store"), ("POST", "/store"), ("DELETE", "/store"),
-    ("POST", "/ask"), ("POST", "/triples"), ("DELETE", "/triples"),
+    ("POST", "/ask"), ("POST", "/score"), ("POST", "/triples"), ("DELETE", "/triples"),
     ("GET", "/entities"), ("GET", "/relations"), ("GET", "/healthz"), ("GET", "/metrics"),
     ("GET", "/.json"), ("GET", "/ask.json"), ("GET", "/ask.csv"), ("GET", "/ask.parquet"), ("GET", "/why.json"),
     ("GET", "/entity.json"), ("GET", "/change.json"), ("POST", "/mcp"), ("GET", "/quality.json"),

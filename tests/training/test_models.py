@@ -124,7 +124,7 @@ class TestDefault:
         assert len([answer for answer in answers if not answer.known]) == 5
 
     def test_an_unknown_name_lists_what_there_is(self, shipped: Path, family: Any) -> None:
-        with pytest.raises(UnknownMethod, match="edge-type, exact, rules, another, default"):
+        with pytest.raises(UnknownMethod, match="edge-type, exact, rules, path-counts, another, default"):
             unseen.ask(family, "?x : likes(x, Chess)", method="anything")
 
     def test_a_graph_that_is_too_large_names_a_method_that_works(

@@ -14,6 +14,7 @@ from unseen.errors import UnseenError
 from unseen.graph.catalogue import entities_like, relations_like
 from unseen.graph.prefixes import key_of
 from unseen.preparing import prefixes_of
+from unseen.scoring import score as scored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from unseen.client import Client
     from unseen.database import Database
     from unseen.graph import KnowledgeGraph
+    from unseen.scores import Score
 
     Fact = tuple[str, str, str]
 
@@ -36,6 +38,9 @@ class AskedGraph(Protocol):
 
     def ask(self, question: str, *, top: int | None = None, explain: bool = False, exact: bool = False) -> Answers:
         """The answers to a formula or to SPARQL."""
+
+    def score(self, statement: str, *, explain: bool = False) -> Score:
+        """How likely a statement is."""
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Entities whose name holds a text, each with `name`."""
@@ -76,6 +81,11 @@ class GraphHere:
             method = "exact" if exact else self._method
             return api.ask(self.graph, question, method=method, top=top, explain=explain)
 
+    def score(self, statement: str, *, explain: bool = False) -> Score:
+        """How likely a statement is by the method that was chosen."""
+        with self._asking:
+            return scored(self.graph, statement, method=self._method, explain=explain)
+
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Entities whose name holds a text, the nearest first."""
         return entities_like(self.graph, search, limit)
@@ -112,6 +122,10 @@ class GraphOfServer:
     def ask(self, question: str, *, top: int | None = None, explain: bool = False, exact: bool = False) -> Answers:
         """The answers of the server."""
         return self._client.ask(question, top=top, explain=explain, exact=exact)
+
+    def score(self, statement: str, *, explain: bool = False) -> Score:
+        """How likely a statement is by the server's model."""
+        return self._client.score(statement, explain=explain)
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Entities whose name holds a text, the nearest first."""

@@ -53,6 +53,10 @@ class GraphTools:
         hints = [] if answers.known else direction_hints(self.graph, question)
         return answers.as_json() | ({"hints": hints} if hints else {})
 
+    def score(self, statement: str, explain: bool) -> dict[str, Any]:
+        """How likely a statement is, and whether the graph knows it."""
+        return self.graph.score(statement, explain=explain).as_json()
+
     def explain(self, question: str, entity: str) -> dict[str, Any]:
         """Why one entity is an answer, in sentences and as data."""
         rank = _rank_of(entity, self.graph.ask(question, top=MOST_SEARCHED))

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = (
     "Logical questions over an incomplete knowledge graph. Call describe_graph first, find_names for names that you "
-    "do not know, then ask. Known answers follow from the graph; predicted ones carry a probability. The resource "
-    "unseen://grammar describes the language of questions."
+    "do not know, then ask, or score one statement. Known answers follow from the graph; predicted ones carry a "
+    "probability. The resource unseen://grammar describes the language of questions."
 )
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -94,6 +94,20 @@ def _add_asking(server: MCPServer[Any], tools: GraphTools) -> None:
         """Say why one entity is an answer: the facts that prove it, or the rules and facts behind the prediction."""
         with _told(tools, question):
             return tools.explain(question, entity)
+
+    @server.tool(annotations=READS)
+    def score(
+        statement: Annotated[
+            str, Field(description="A formula without an answer variable: `borders(France, Austria)`, or a SPARQL ASK.")
+        ],
+        explain: Annotated[bool, Field(description="Say why; slower.")] = False,
+    ) -> dict[str, Any]:
+        """Say how likely a statement is, and whether the graph knows it.
+
+        Facts are joined by & | !, and `exists v . borders(France, v) & speaks(v, Hindi)` has variables of its own.
+        """
+        with _told(tools, statement):
+            return tools.score(statement, explain)
 
 
 def _add_writing(server: MCPServer[Any], tools: GraphTools) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from unseen.evaluation.check_result import CheckResult, Score
+    from unseen.evaluation.check_result import CheckResult, CheckScore
 
 WIDTH = 80
 """Columns of the table where there is no terminal."""
@@ -73,7 +73,7 @@ def _calibration(found: CheckResult) -> str:
 
 
 def _cells(scores: object, methods: Sequence[str], best: str | None) -> list[str]:
-    found: dict[str, Score] = dict(scores)  # type: ignore[call-overload]
+    found: dict[str, CheckScore] = dict(scores)  # type: ignore[call-overload]
     cells = [
         f"{100 * found[name].hits_at_1:.0f}/{100 * found[name].hits_at_10:.0f}" for name in methods if name in found
     ]

@@ -26,7 +26,8 @@ def evaluate(
         str,
         typer.Argument(
             metavar="[METHOD_OR_RUN]",
-            help="edge-type, exact, rules, a model, a run folder, or package.module:factory; leave out with --model.",
+            help="edge-type, path-counts, exact, rules, a model, a run folder, or package.module:factory; leave out "
+            "with --model.",
         ),
     ],
     dataset: Annotated[
@@ -95,6 +96,7 @@ def evaluate(
     Examples:
       unseen evaluate edge-type fb15k-237-175 --limit 2000
       unseen evaluate edge-type 175.npz --types 1p,2p,2i --full --json result.json
+      unseen evaluate path-counts 175.npz --limit 2000
       unseen evaluate --model default 175.npz --limit 2000
       unseen evaluate --model default my-split --types links
       unseen evaluate rules my-split --types links

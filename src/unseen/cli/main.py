@@ -25,6 +25,7 @@ from unseen.cli import (
     pretrain,
     rules_command,
     sample_commands,
+    score,
     serve,
     train_commands,
     tune_commands,
@@ -47,6 +48,7 @@ app = CommandLine(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ask")(ask.ask)
+app.command("score")(score.score)
 app.command("answer")(answer_command.answer)
 app.command("demo")(demo.demo)
 app.command("info")(graph_commands.info)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unseen.models.model_folder import ModelFolder
 
 app = CommandLine(
-    help="List the shipped models, export one from a run, or fit its probabilities again.",
+    help="List the shipped models, export one from a run, average several, or fit probabilities again.",
     rich_markup_mode="rich",
     no_args_is_help=False,
 )
@@ -79,6 +79,29 @@ def export(
     model = export_model(RunFolder.open(run), output, licence=licence, metrics=more, about=facts)
     size = (model.path / "weights.safetensors").stat().st_size
     note(f"wrote {output}: {model.card['parameters']:,} parameters, {size:,} bytes")
+
+
+@app.command()
+def average(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="Models or runs of one shape, at least two.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder of the model to write.")],
+    licence: Annotated[
+        str | None, typer.Option(help="Licence of the weights; by default the first one's.", show_default=False)
+    ] = None,
+) -> None:
+    """Write the mean of the weights of several models, such as runs with other seeds that began with the same model.
+
+    The mean has no calibration: `unseen models calibrate` fits one.
+
+    \b
+    Examples:
+      unseen models average runs/seed-1 runs/seed-2 runs/seed-3 -o models/mean --licence CC-BY-4.0
+    """
+    from unseen.cli.console import note
+    from unseen.models.mean_model import average_models
+
+    model = average_models(models, output, licence=licence)
+    note(f"wrote {output}: the mean of {len(models)} models, {model.card['parameters']:,} parameters")
 
 
 def _show(found: list[ModelFolder], default: str | None) -> None:

@@ -98,15 +98,17 @@ def _summary(answers: Answers) -> str:
     parts = [f"{answers.known:,} known" + (f" ({shown} shown)" if shown < answers.known else "")]
     if len(answers) > shown:
         parts.append(f"{len(answers) - shown} predicted shown")
+    if answers.expected is not None:
+        parts.append(str(answers.expected))
     if answers.complete is False:
-        parts.append(f"better ones may be missing (at most {_shown(answers.missed or 0.0)})")
+        parts.append(f"better ones may be missing (at most {shown_probability(answers.missed or 0.0)})")
     counts = f"{graph.num_entities:,} entities, {graph.num_relations:,} relations, {graph.num_triples:,} triples"
     return f"{', '.join(parts)}; method {answers.method}; {counts}"
 
 
 def shown_probabilities(answers: Iterable[Answer]) -> list[str]:
     """Probabilities as a person reads them, their decimal points below each other; small ones keep two digits."""
-    texts = [_shown(answer.probability) for answer in answers]
+    texts = [shown_probability(answer.probability) for answer in answers]
     points = [len(re.split(r"[.e]", text)[0]) for text in texts]
     before = max(points, default=0)
     shifted = [" " * (before - point) + text for point, text in zip(points, texts, strict=True)]
@@ -114,7 +116,8 @@ def shown_probabilities(answers: Iterable[Answer]) -> list[str]:
     return [text.ljust(width) for text in shifted]
 
 
-def _shown(probability: float) -> str:
+def shown_probability(probability: float) -> str:
+    """A probability as a person reads it: three decimals, or two digits of a small one."""
     return f"{probability:.3f}" if probability >= 0.0995 else f"{probability:#.2g}"
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from unseen.displays import Markup
-    from unseen.evaluation.check_result import CheckResult, Score
+    from unseen.evaluation.check_result import CheckResult, CheckScore
 
 NOTHING_BETTER = "none is better than chance"
 
@@ -31,7 +31,7 @@ def _rows(found: CheckResult) -> Iterator[tuple[object, ...]]:
         yield row.relation, f"{row.facts:,}", f"{row.tried:,}", *hits, f"{row.chance:.3f}", best
 
 
-def _hits(scores: Mapping[str, Score], name: str) -> Markup:
+def _hits(scores: Mapping[str, CheckScore], name: str) -> Markup:
     return bar(scores[name].hits_at_10 if name in scores else None)
 
 

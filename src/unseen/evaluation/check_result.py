@@ -26,7 +26,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Score:
+class CheckScore:
     """One method on the hidden facts of a relation, or of all."""
 
     mrr: float
@@ -49,7 +49,7 @@ class RelationCheck:
     tried: int
     chance: float
     """Hits@10 of any order of the candidates."""
-    scores: Mapping[str, Score]
+    scores: Mapping[str, CheckScore]
     ends: Mapping[str, Mapping[str, End]]
     """By method, then `head` and `tail`: the end that was asked for."""
 
@@ -79,7 +79,7 @@ class CheckResult:
     methods: tuple[str, ...]
     rows: tuple[RelationCheck, ...]
     """The relations that were tried, those with the best answers first."""
-    overall: Mapping[str, Score]
+    overall: Mapping[str, CheckScore]
     """By method: means over relations, weighted by their facts."""
     reliability: Mapping[str, ReliabilityCurve]
     """By method: first predictions of all questions, by their probability."""

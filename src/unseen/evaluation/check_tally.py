@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unseen.evaluation.check_result import CheckResult, End, RelationCheck, Score
+from unseen.evaluation.check_result import CheckResult, CheckScore, End, RelationCheck
 from unseen.evaluation.reliability import Reliability
 from unseen.graph.vocabulary import directed_relation, is_inverse, undirected_relation
 
@@ -142,7 +142,7 @@ class _Table:
         tried = len(np.unique(self.facts[mine], axis=0))
         return RelationCheck(name, facts, tried, float(self.chance[mine].mean()), scores, ends)
 
-    def _score(self, method: str, mine: Mask, questions: Mask) -> Score:
+    def _score(self, method: str, mine: Mask, questions: Mask) -> CheckScore:
         return _score(self.metrics[method][:, mine].mean(axis=1), self.reliability(method, questions))
 
     def _ends(self, method: str, relation: int) -> dict[str, End]:
@@ -172,17 +172,17 @@ def _undirected(directed: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(relations)
 
 
-def _score(ranks: Floats, found: ReliabilityCurve) -> Score:
+def _score(ranks: Floats, found: ReliabilityCurve) -> CheckScore:
     """Means of reciprocal rank, Hits@1 and Hits@10, and what first predictions said; nothing if there were none."""
     mrr, hits_at_1, hits_at_10 = ranks.tolist()
     counts = np.array(found.counts)
     if not counts.any():
-        return Score(mrr, hits_at_1, hits_at_10, None, None, None)
+        return CheckScore(mrr, hits_at_1, hits_at_10, None, None, None)
     shares = [(counts * np.array(column)).sum() / counts.sum() for column in (found.probability, found.frequency)]
-    return Score(mrr, hits_at_1, hits_at_10, float(shares[0]), float(shares[1]), found.ece)
+    return CheckScore(mrr, hits_at_1, hits_at_10, float(shares[0]), float(shares[1]), found.ece)
 
 
-def _weighted(rows: Sequence[RelationCheck], method: str, found: ReliabilityCurve) -> Score:
+def _weighted(rows: Sequence[RelationCheck], method: str, found: ReliabilityCurve) -> CheckScore:
     """The means over relations, each as often as it has facts; probabilities are those of all questions."""
     weights = np.array([row.facts for row in rows], float)
     scores = [row.scores[method] for row in rows]

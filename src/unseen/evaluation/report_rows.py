@@ -22,6 +22,7 @@ PUBLISHED_COLUMNS = ("method", "ratio", "queries", "graph", "metric")
 MEASURED = (*METRICS, "roc_auc", "mape", "spearman", "ece")
 METHOD_NAMES = {
     "edge-type": "Edge-type heuristic",
+    "path-counts": "Path counts",
     "exact": "Exact traversal",
     "gnn-qe": "GNN-QE",
     "nodepiece-qe": "NodePiece-QE",

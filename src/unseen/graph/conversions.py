@@ -34,7 +34,7 @@ RELATION_ATTRIBUTES = ("relation", "predicate", "label", "type")
 
 def graph_of(source: object) -> KnowledgeGraph:
     """The graph of a table, a networkx graph, PyKEEN's triples, or any triples of names."""
-    table = _table_of(source)
+    table = triple_table(source)
     if table.num_rows == 0:
         raise GraphError("no triples found in what was given")
     part = part_of_batches(table.cast(pa.schema([(role, pa.string()) for role in ROLES])).to_batches())
@@ -70,8 +70,8 @@ def networkx_of(graph: KnowledgeGraph) -> nx.MultiDiGraph:
     return made
 
 
-def _table_of(source: Any) -> pa.Table:
-    """What was given as three columns of text."""
+def triple_table(source: Any) -> pa.Table:
+    """What was given as a table with the columns head, relation and tail, of text."""
     if hasattr(source, "__arrow_c_stream__"):
         return _triple_columns(source)
     if hasattr(source, "labeled_triples"):

@@ -68,6 +68,11 @@ class Names:
             raise AmbiguousName(self.kind, name, [self.name(index) for index in candidates[:5]])
         raise UnknownName(self.kind, name, self.closest(name))
 
+    def find_local(self, name: str) -> int:
+        """The id of the only IRI with a local name, or of the only entity with a shared label; -1 if there is none."""
+        candidates = self._sharing(name)
+        return candidates[0] if len(candidates) == 1 else -1
+
     def find_all(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """The ids of many readable names, keys, `<iri>` or `prefix:local`, -1 where there is none.
 

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
-from unseen.logic.algebra import Project, Query, walk
+from unseen.logic.algebra import Anchor, And, Or, Project, Query, walk
 from unseen.logic.alternatives import Everything
 from unseen.logic.events import At, over_events, weaker
 from unseen.logic.execute import Execution, projection_levels
@@ -48,6 +48,19 @@ class CoherentExecution(Execution):
         relations = torch.tensor([projection.relation for projection in projections])
         self._read.update(zip(projections, projector.project(self.graph, sources, relations), strict=True))
 
+    def carried(self, query: Query) -> Float[Tensor, " entity"] | None:
+        """For each entity the probability of what its answers hang on: equal ones come by one uncertain member.
+
+        An edge carries the membership of its head, so all that one member of an inner set leads to are answers together
+        or not at all. None where a question has no inner variable.
+        """
+        expression = over_events(query)
+        if isinstance(expression, Or) and all(map(_has_inner, expression.parts)):
+            return self.memberships(query)
+        parts = expression.parts if isinstance(expression, And) else (expression,)
+        inner = next((part for part in parts if _has_inner(part)), None)
+        return None if inner is None else self.memberships(inner)
+
     def _combine(self, query: Query) -> Tensor:
         return probability(over_events(query), self._event)
 
@@ -70,6 +83,13 @@ class CoherentExecution(Execution):
 
     def _implied(self, event: Query) -> list[Project]:
         return [] if self.is_monotone else weaker(event)
+
+
+def _has_inner(part: Query) -> bool:
+    """Whether a part is a step from an inner variable, or a choice of such."""
+    if isinstance(part, Or):
+        return all(map(_has_inner, part.parts))
+    return isinstance(part, Project) and not isinstance(part.source, Anchor)
 
 
 def execute_coherently(

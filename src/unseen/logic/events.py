@@ -103,23 +103,24 @@ def _existing(query: Project, source: Query) -> Query:
 
 def _event(query: Project, term: Term) -> Query:
     """Whether there is a value for which all literals hold, and from which the relation leads on."""
-    closed = [_literal(atom, holds=holds) for atom, holds in term if isinstance(atom, At)]
+    closed = [literal(atom, holds=holds) for atom, holds in term if isinstance(atom, At)]
     about = [(atom, holds) for atom, holds in term if not isinstance(atom, At)]
     named = next((atom for atom, holds in about if holds and isinstance(atom, Anchor)), None)
     if named is not None:
-        facts = [_literal(At(atom, named.entity), holds=holds) for atom, holds in about if atom is not named]
+        facts = [literal(At(atom, named.entity), holds=holds) for atom, holds in about if atom is not named]
         parts = [Project(query.relation, named, query.inverse), *sorted(closed + facts, key=str)]
         return conjunction(parts)
-    source = _conjunction([_literal(atom, holds=holds) for atom, holds in about])
+    source = all_literals([literal(atom, holds=holds) for atom, holds in about])
     event = Project(query.relation, source, query.inverse, query.variable)
     return conjunction([event, *sorted(closed, key=str)])
 
 
-def _literal(atom: Query, *, holds: bool) -> Query:
+def literal(atom: Query, *, holds: bool) -> Query:
+    """The atom or its negation."""
     return atom if holds else Not(atom)
 
 
-def _conjunction(literals: list[Query]) -> Query:
+def all_literals(literals: list[Query]) -> Query:
     """The literals in an order of their own; everything, if there is none."""
     return conjunction(sorted(dict.fromkeys(literals), key=str)) if literals else Everything()
 
@@ -135,6 +136,6 @@ def _one_step_weaker(event: Query) -> Iterator[Project]:
     for place, literal in enumerate(literals):
         others = literals[:place] + literals[place + 1 :]
         if any(not isinstance(other, Not) for other in others):
-            yield Project(event.relation, _conjunction(others), event.inverse)
+            yield Project(event.relation, all_literals(others), event.inverse)
         for less in _one_step_weaker(literal):
-            yield Project(event.relation, _conjunction([*others, less]), event.inverse)
+            yield Project(event.relation, all_literals([*others, less]), event.inverse)

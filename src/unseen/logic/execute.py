@@ -93,6 +93,10 @@ class Execution:
         places = torch.tensor(entities, device=self.device).unsqueeze(1)
         return torch.zeros(len(entities), self.graph.num_entities, device=self.device).scatter_(1, places, 1.0)
 
+    def carried(self, query: Query) -> Float[Tensor, " entity"] | None:  # noqa: ARG002 - not every execution knows
+        """For each entity the probability of what its answers hang on together; None where nothing is known of that."""
+        return None
+
     def best_bindings(self, query: Query, entity: int) -> dict[str, tuple[int, float]]:
         """For every inner variable above negation: its likeliest value on the way to `entity`, and its membership."""
         return self.likely_witness(query, entity).bindings

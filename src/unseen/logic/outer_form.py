@@ -37,7 +37,7 @@ class Count(NamedTuple):
     is_distinct: bool
 
 
-class Comparison(NamedTuple):
+class CountComparison(NamedTuple):
     """HAVING: a count compared with a number."""
 
     counted: Count
@@ -60,7 +60,7 @@ class Grouping:
     counts: tuple[Count, ...]
     others: tuple[str, ...] = ()
     """Columns of other aggregates, which are computed from what is known."""
-    having: Comparison | None = None
+    having: CountComparison | None = None
     order: tuple[Order, ...] = ()
 
 

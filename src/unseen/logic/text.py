@@ -93,6 +93,11 @@ def _parsed_question(text: str) -> Query | Pattern:
 _remembered_question = lru_cache(maxsize=2048)(_parsed_question)
 
 
+def parse_closed(text: str) -> Formula:
+    """A formula without an answer variable, like `borders(France, Spain)`: something that holds or does not."""
+    return _Parser(text).closed()
+
+
 class _Parser:
     """A recursive-descent parser that reads `text` from `position` on."""
 
@@ -116,6 +121,14 @@ class _Parser:
         if self.position < len(self.text):
             self.fail("expected `&`, `|` or the end of the question")
         return formula, tuple(answers)
+
+    def closed(self) -> Formula:
+        if self.text.startswith("?", self.position):
+            self.fail("a statement has no answer variable: leave out `?x :`, or ask for answers with `ask`")
+        formula = self.disjunction()
+        if self.position < len(self.text):
+            self.fail("expected `&`, `|` or the end of the statement")
+        return formula
 
     def disjunction(self) -> Formula:
         return self.sequence(self.conjunction, _OR, Disjunction)

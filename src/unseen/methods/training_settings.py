@@ -59,6 +59,7 @@ class TrainingConfig:
         "constant", "How it falls to zero: constant, linear, cosine.", one_of("constant", "linear", "cosine")
     )
     warmup: int = setting(0, "Steps in which it rises from zero.", NOT_NEGATIVE)
+    decay_steps: int = setting(0, "Last steps in which it falls to zero along a line, whatever it did.", NOT_NEGATIVE)
     weight_decay: float = setting(0.0, "Shrinking of weights, apart from the gradient (AdamW).", NOT_NEGATIVE)
     clip_norm: float = setting(0.0, "Largest norm of a gradient; 0 is no limit.", NOT_NEGATIVE)
     average: float = setting(

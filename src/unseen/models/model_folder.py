@@ -227,7 +227,7 @@ def export_model(
         )
     weights, settings, _ = weights_and_settings(run.path)
     path.mkdir(parents=True, exist_ok=True)
-    small = _small(weights)
+    small = small_weights(weights)
     write_tensors(path / "weights.safetensors", small)
     if (run.path / "calibration.json").exists():
         write_json(path / "calibration.json", read_json(run.path / "calibration.json"))
@@ -236,9 +236,19 @@ def export_model(
     return ModelFolder(path)
 
 
-def _small(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+def small_weights(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Weights as they are written: in float16 where float32 would be too large."""
     size = sum(4 * tensor.numel() for tensor in weights.values())
     return weights if size <= MOST_BYTES else {name: tensor.half() for name, tensor in weights.items()}
+
+
+def card_of(name: str | Path) -> dict[str, Any]:
+    """The card of a model, or what that of a run would say; a run has no licence yet."""
+    found = find_model(name)
+    if isinstance(found, ModelFolder):
+        return found.card
+    weights, settings, _ = weights_and_settings(name)
+    return _card(found, weights, settings, "", {})
 
 
 def _card(

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     Shapes = Mapping[str, tuple[int, ...]]
 
-COUNTS = ("layers", "relation_layers", "hidden_layers")
+COUNTS = ("layers", "relation_layers", "hidden_layers", "state_rounds")
 WIDTHS = ("dim", "hidden_dim")
 FACTORS = ("tokens", "anchors_per_node", "memory_width")
-_SWITCHES = {"layers": "gnn", "memory_width": "relation_memory"}
+_SWITCHES = {"layers": "gnn", "memory_width": "relation_memory", "state_rounds": "relation_states"}
 """Settings of parts that another setting can leave out."""
 SMALL = 1 << 24
 """Numbers of a network that may be made without a closer look."""
@@ -71,7 +71,7 @@ def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
 def _value(config: TrainingConfig, setting: str) -> int:
     """The number that a setting has; 0 where another setting switches its part off."""
     switch = _SWITCHES.get(setting)
-    if switch is not None and not getattr(config, switch, True):
+    if switch is not None and getattr(config, switch, True) in (False, "none"):
         return 0
     return int(getattr(config, setting, 0))
 

@@ -21,6 +21,8 @@ from torch import Tensor
 
 from unseen.nn.kernels import EdgeViews, available, relational_statistics
 from unseen.nn.kernels.definitions import MESSAGES, Implementation, Inputs, Message
+from unseen.nn.kernels.sparse_product import sparse_product
+from unseen.nn.kernels.sparse_table import Incidence, SparseTable
 from unseen.nn.nbfnet import NBFNet
 from unseen.version import __version__
 
@@ -33,8 +35,8 @@ class Comparison:
     """How far an implementation is from the reference: the largest relative error of any statistic or gradient."""
 
     implementation: Implementation
-    message: Message | Literal["network"]
-    """The message, or a whole network with its node updates."""
+    message: Message | Literal["network", "incidence"]
+    """The message, a whole network with its node updates, or products with the incidence of nodes and relations."""
     dtype: str
     masked: bool
     error: float
@@ -72,12 +74,13 @@ def self_check(progress: Callable[[int, int], None] = lambda _done, _total: None
     """Compare and time the kernels on every device of this machine; `progress` is told how many steps are done."""
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     dtypes = (torch.float64, torch.float32)
-    total = len(devices) * (2 * len(dtypes) * len(MESSAGES) + len(dtypes) + 1)
+    total = len(devices) * (2 * len(dtypes) * len(MESSAGES) + 3 * len(dtypes) + 1)
     found: list[Comparison] = []
     times: list[Speed] = []
     for device in devices:
         edges = power_law_edges((300, 12), 3000, device=device, seed=0, chunk_edges=64)
-        for comparison in chain(comparisons(edges, dtypes), (compared_network(device, dtype) for dtype in dtypes)):
+        networks = (compared_network(device, dtype) for dtype in dtypes)
+        for comparison in chain(comparisons(edges, dtypes), networks, incidence_comparisons(edges, dtypes)):
             found.append(comparison)
             progress(len(found) + len(times), total)
         times += speeds(device)
@@ -151,6 +154,40 @@ def _network_results(device: torch.device | str, dtype: torch.dtype) -> list[Ten
     sets[:2] = 1
     logits = network(edges, sets, torch.tensor([1, 2], device=device))
     return [logits.detach(), *torch.autograd.grad(logits.square().mean(), list(network.parameters()))]
+
+
+def incidence_comparisons(edges: EdgeViews, dtypes: tuple[torch.dtype, ...], *, seed: int = 0) -> Iterator[Comparison]:
+    """Both products with the incidence of some edges, with and without a mask, against the reference."""
+    incidence = Incidence.of(edges)
+    generator = torch.Generator(edges.device).manual_seed(seed)
+    mask = torch.rand(edges.num_edges, device=edges.device, generator=generator) < 0.7
+    for implementation in available(edges.device)[1:]:
+        for dtype in dtypes:
+            for is_masked in (False, True):
+                weights = incidence.visible(mask, dtype) if is_masked else None
+                yield _compared_products(incidence.table, weights, dtype, implementation, generator)
+
+
+def _compared_products(
+    table: SparseTable,
+    weights: Tensor | None,
+    dtype: torch.dtype,
+    implementation: Implementation,
+    generator: torch.Generator,
+) -> Comparison:
+    """A product there and one back; the gradient runs through both the other way."""
+    x = torch.randn(table.size[1], 3, 8, device=table.by_row.other.device, generator=generator, dtype=torch.float64)
+    results = []
+    both: list[tuple[Implementation, torch.dtype]] = [(implementation, dtype), ("reference", torch.float64)]
+    for who, kind in both:
+        leaf = x.to(kind).requires_grad_()
+        at_rows = sparse_product(table, leaf, weights, implementation=who)
+        back = sparse_product(table.transposed, at_rows, weights, implementation=who)
+        results.append((back.detach(), *torch.autograd.grad(back.square().sum(), [leaf])))
+    error, gradient_error = (_distance(ours, theirs) for ours, theirs in zip(*results, strict=True))
+    passed = max(error, gradient_error) <= TOLERANCE[dtype]
+    name = str(dtype).removeprefix("torch.")
+    return Comparison(implementation, "incidence", name, weights is not None, error, gradient_error, passed)
 
 
 def speeds(device: torch.device | str = "cpu", *, count: int = 20_000, repeats: int = 3) -> list[Speed]:

@@ -59,7 +59,7 @@ class Explainer:
         witness = self.traversal.witness(query, entity)
         edges = tuple(self._named(*edge) for edge in witness.edges)
         proof = [Reason("known", f"the graph says {together(edges)}", body=edges)] if edges else []
-        reasons = (*proof, *self._absent(witness.excluded))
+        reasons = (*proof, *self.absent(witness.excluded))
         return Explanation(self._values(witness.bindings.items()), edges, reasons)
 
     def predicted(self, query: Query, answers: Sequence[tuple[int, float]]) -> list[Explanation]:
@@ -95,9 +95,9 @@ class Explainer:
             else:
                 edge = self._named(*link.triple)
                 yield Reason("known", f"the graph says {atom(edge)}", edge, (edge,))
-        yield from self._absent(witness.excluded)
+        yield from self.absent(witness.excluded)
 
-    def _absent(self, excluded: Iterable[tuple[Query, int]]) -> Iterator[Reason]:
+    def absent(self, excluded: Iterable[tuple[Query, int]]) -> Iterator[Reason]:
         """That what is excluded is not in the graph; or that it is, against the answer."""
         for query, entity in excluded:
             for part in query.parts if isinstance(query, Or) else (query,):

@@ -21,12 +21,14 @@ from unseen.preparing import prefixes_of
 from unseen.server.answers_at_once import answered
 from unseen.server.predicting import Asked
 from unseen.server.problems import described, too_slow
+from unseen.server.scoring_work import Stated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence
 
     from unseen.answers import Answers, Counted
     from unseen.graph import KnowledgeGraph
+    from unseen.scores import Score
     from unseen.server.callers import Caller
     from unseen.server.service import Service
 
@@ -74,6 +76,11 @@ class ServedGraph:
     def ask(self, question: str, *, top: int | None = None, explain: bool = False, exact: bool = False) -> Answers:
         """The answers by the server's model, or known ones only."""
         return self._done(self._answers(Asked(question, top, explain=explain, exact=exact), _CALL.get().caller))
+
+    def score(self, statement: str, *, explain: bool = False) -> Score:
+        """How likely a statement is by the server's model."""
+        stated = Stated((statement,), explain=explain, is_single=True)
+        return self._done(self._service.score(stated, _CALL.get().caller))[0]
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Entities whose name holds a text, the nearest first."""

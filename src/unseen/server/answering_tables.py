@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unseen.server.predicting import MOST_ANSWERS
 from unseen.solution_tables.solving import solved
-from unseen.solution_tables.wanted import Exact, Predicted, Wishes
+from unseen.solution_tables.wanted import ExactRows, Predicted, Wishes
 
 if TYPE_CHECKING:
     from unseen.answers import Answers
@@ -38,7 +38,7 @@ async def table_answers(service: Service, asked: Asked, form: OuterForm, caller:
 
 async def _found(service: Service, asked: Asked, wanted: Any, caller: Caller) -> Any:
     """What a step wants to know."""
-    if isinstance(wanted, Exact):
+    if isinstance(wanted, ExactRows):
         return await service.exact.rows(wanted.text)
     if isinstance(wanted, Predicted):
         return await _predicted(service, asked, wanted, caller)

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from unseen.database.format_versions import GRAPHS, READABLE_GRAPHS, SOLUTIONS
-from unseen.server.schemas import ASK_REQUEST, COMPONENTS, TRIPLES_REQUEST, reference
+from unseen.server.schemas import ASK_REQUEST, COMPONENTS, SCORE_REQUEST, TRIPLES_REQUEST, reference
 from unseen.version import __version__
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def _json_body(schema: dict[str, Any], examples: dict[str, Any]) -> dict[str, An
 
 
 _INFER = [
-    _parameter("infer", "Whether to predict answers too; only SELECT of supported shapes.", {"type": "boolean"}),
+    _parameter(
+        "infer", "Whether to predict answers too; only SELECT and ASK of supported shapes.", {"type": "boolean"}
+    ),
     _parameter("k", "How many predicted answers.", {"type": "integer", "minimum": 1, "maximum": 1000}, example=10),
 ]
 _GRAPH_URIS = [
@@ -162,6 +164,18 @@ ASK: Description = {
         {
             "formula": {"question": "?x : borders(France, x) & !speaks(x, German)", "top": 5, "explain": True},
             "SPARQL": {"question": _EXAMPLE},
+        },
+    ),
+}
+SCORE: Description = {
+    "tags": ["Questions"],
+    "summary": "How likely is this?",
+    "responses": {"200": _json("Scores", "The scores."), **_errors(*_READING, 408, 413, 415, 422)},
+    "requestBody": _json_body(
+        SCORE_REQUEST,
+        {
+            "a formula": {"statement": "borders(France, Austria) & !speaks(Austria, French)", "explain": True},
+            "triples": {"statements": [["France", "borders", "Austria"], ["France", "borders", "Chile"]]},
         },
     ),
 }

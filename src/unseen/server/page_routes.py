@@ -164,11 +164,10 @@ def _applied(
 
 
 def _annotated(answers: Answers, said: list[dict[str, Any]], more: dict[str, Any]) -> Response:
-    """The answers with what is said of each; how many of those listed are expected to be true."""
+    """The answers with what is said of each."""
     body = answers.as_json()
     for answer, about in zip(body["answers"], said, strict=True):
         answer.update(about)
-    body.setdefault("expected", round(sum(answer.probability for answer in answers), 3))
     return JSONResponse(body | more)
 
 

@@ -20,7 +20,7 @@ from unseen.server.pace import Pace
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from unseen.server.predicting import Asked, Planned
+    from unseen.server.model_work import Plan, Request
     from unseen.server.server_settings import Limits
 
 BATCH, BATCH_SECONDS = 8, 0.4
@@ -40,33 +40,33 @@ MOST_OF_LIMIT = 0.5
 class Parsing:
     """Parses questions; `plan` is the work on one."""
 
-    def __init__(self, plan: Callable[[Asked], Planned], limits: Limits) -> None:
+    def __init__(self, plan: Callable[[Request], Plan], limits: Limits) -> None:
         self._plan, self._most = plan, MOST_OF_LIMIT * limits.seconds
         self._is_ready = False
         """Whether the parser of SPARQL has been loaded, which does not count."""
         self._paces = {True: Pace(SPARQL_GUESS), False: Pace(FORMULA_GUESS)}
         """By whether a text is SPARQL."""
-        self.turns: Batcher[Asked, Planned] = Batcher(
+        self.turns: Batcher[Request, Plan] = Batcher(
             self._planned_all,
             Bounds(limits.seconds, limits.waiting, BATCH, BATCH_SECONDS, interrupted=False, keeps_promises=False),
             cost_of=self._cost_of,
         )
 
-    def _cost_of(self, asked: Asked) -> Cost:
+    def _cost_of(self, asked: Request) -> Cost:
         units, pace = self._work(asked)
         seconds, quick = units * pace.seconds, self.turns.bounds.quick
         is_short = len(asked.text) <= SHORT
         return Cost(min(seconds, quick) if is_short else min(max(CAUTION * seconds, 2 * quick), self._most))
 
-    def _work(self, asked: Asked) -> tuple[int, Pace]:
+    def _work(self, asked: Request) -> tuple[int, Pace]:
         """The size of a text, and how long such texts take; SPARQL of too many words is refused at once."""
         most = 2 * MAX_TOKENS if asked.is_sparql else len(asked.text)
         return FIXED + min(len(asked.text), most), self._paces[asked.is_sparql]
 
-    def _planned_all(self, asked: Sequence[Asked]) -> list[Planned | Exception]:
+    def _planned_all(self, asked: Sequence[Request]) -> list[Plan | Exception]:
         return [self._planned(one) for one in asked]
 
-    def _planned(self, asked: Asked) -> Planned | Exception:
+    def _planned(self, asked: Request) -> Plan | Exception:
         began = time.perf_counter()
         try:
             return self._plan(asked)
@@ -77,7 +77,7 @@ class Parsing:
         finally:
             self._note(asked, time.perf_counter() - began)
 
-    def _note(self, asked: Asked, seconds: float) -> None:
+    def _note(self, asked: Request, seconds: float) -> None:
         if self._is_ready or not asked.is_sparql:
             units, pace = self._work(asked)
             pace.note(units, seconds)

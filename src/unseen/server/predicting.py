@@ -132,6 +132,14 @@ class Predictor:
         if self.method is not None:
             check_memory(self.method, self._graph)
 
+    def pace(self, *, exact: bool) -> Pace:
+        """How long predicted or exact answers take."""
+        return self._paces[exact or self.method is None]
+
+    def guesses(self, graph: KnowledgeGraph, needed: Sequence[int]) -> tuple[str, ...]:
+        """Warnings about directed relations that cannot be predicted."""
+        return () if self.method is None else self._cautions.guesses(graph, needed)
+
     def plan(self, asked: Asked) -> Planned:
         """A question, parsed; one that is too large is an error."""
         limit: int | None = None

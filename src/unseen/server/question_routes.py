@@ -1,4 +1,4 @@
-"""`/ask`, `/triples`, `/entities`, `/relations`: questions and facts as plain JSON."""
+"""`/ask`, `/score`, `/triples`, `/entities`, `/relations`: questions and facts as plain JSON."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from unseen.graph.catalogue import entities_like, relations_like
 from unseen.server import openapi
 from unseen.server.body_check import checked
 from unseen.server.predicting import Asked
+from unseen.server.problems import bad_request
 from unseen.server.requests import JSON, Parameters, apart, body_of, json_of, require_type
 from unseen.server.route_table import Route
-from unseen.server.schemas import ASK_REQUEST
+from unseen.server.schemas import ASK_REQUEST, SCORE_REQUEST
+from unseen.server.scoring_work import Stated
 from unseen.server.triples_body import triples_in
 
 if TYPE_CHECKING:
@@ -38,6 +40,12 @@ def routes(service: Service) -> list[Route]:
             return JSONResponse(answers.as_json())
         return await service.help(lambda: JSONResponse(answers.as_json()))
 
+    async def score(request: Request) -> Response:
+        """Say how likely statements are, and whether the graph knows them."""
+        sent = checked(SCORE_REQUEST, await json_of(request, service.limits.query_bytes, service.read))
+        scores = await service.score(_stated(sent), service.caller_of(request))
+        return await service.help(lambda: JSONResponse(scores.as_json()))
+
     async def add(request: Request) -> Response:
         """Add triples by name, all or none; a name not met before becomes a new entity or relation."""
         triples = await _triples(service, request)
@@ -60,11 +68,23 @@ def routes(service: Service) -> list[Route]:
 
     return [
         Route("POST", "/ask", "read", ask, openapi.ASK),
+        Route("POST", "/score", "read", score, openapi.SCORE),
         Route("POST", "/triples", "write", add, openapi.TRIPLES_POST),
         Route("DELETE", "/triples", "write", remove, openapi.TRIPLES_DELETE),
         Route("GET", "/entities", "read", entities, openapi.ENTITIES),
         Route("GET", "/relations", "read", relations, openapi.RELATIONS),
     ]
+
+
+def _stated(sent: dict[str, Any]) -> Stated:
+    """The statements of a body, which has one or a list of them."""
+    single, several = sent.pop("statement", None), sent.pop("statements", None)
+    if (single is None) == (several is None):
+        raise bad_request("give `statement` or `statements`, one of the two", "bad_json")
+    given = [single] if several is None else several
+    return Stated(
+        tuple(one if isinstance(one, str) else tuple(one) for one in given), is_single=several is None, **sent
+    )
 
 
 async def _triples(service: Service, request: Request) -> list[tuple[str, str, str]]:

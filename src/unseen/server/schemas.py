@@ -62,6 +62,29 @@ ASK_REQUEST = _object(
     optional=("top", "explain", "predicted_only", "exact", "all_predictions", "kind", "type_relation", "new"),
     additionalProperties=False,
 )
+_STATEMENT_TEXT: Schema = {"type": "string", "minLength": 1, "maxLength": 100_000}
+_STATEMENT: Schema = {**_STATEMENT_TEXT, "type": ["string", "array"], "items": NAME, "minItems": 3, "maxItems": 3}
+SCORE_REQUEST = _object(
+    "One statement, or several.",
+    {
+        "statement": {
+            **_STATEMENT,
+            "description": "A formula without an answer variable, a SPARQL ASK, or a triple: head, relation, tail.",
+        },
+        "statements": {
+            "type": "array",
+            "items": _STATEMENT,
+            "minItems": 1,
+            "maxItems": 1000,
+            "description": "Several of them; what is wrong with one is said in its place.",
+        },
+        "explain": _flag("Whether to say why: proofs, and rules with the facts behind them."),
+        "exact": _flag("Whether to look at the graph alone: the probability is 0 or 1."),
+        "type_relation": {**_OPTIONAL_NAME, "description": "The relation of `x a Kind`; rdf:type if not given."},
+    },
+    optional=("statement", "statements", "explain", "exact", "type_relation"),
+    additionalProperties=False,
+)
 TRIPLES_REQUEST = _object(
     "Triples by name: head, relation, tail.",
     {"triples": {"type": "array", "items": TRIPLE, "minItems": 1}},
@@ -85,6 +108,25 @@ COMPONENTS: dict[str, Schema] = {
         },
         optional=("values", "keys", "edges", "reasons"),
     ),
+    "Score": _object(
+        "How likely one statement is.",
+        {
+            "statement": TEXT,
+            "probability": {"type": ["number", "null"], "description": "Null where `error` says why there is none."},
+            "known": {"type": "boolean", "description": "Whether the graph says so itself."},
+            "bindings": {**_TEXTS, "description": "The likeliest values of variables."},
+            "edges": {"type": "array", "items": TRIPLE},
+            "reasons": _list_of("Reason"),
+            "warnings": {"type": "array", "items": TEXT},
+            "error": TEXT,
+        },
+        optional=("bindings", "edges", "reasons", "warnings", "error"),
+    ),
+    "Scores": _object(
+        "How likely statements are, in their order.",
+        {"method": TEXT, "scores": _list_of("Score"), "warnings": {"type": "array", "items": TEXT}},
+        optional=("warnings",),
+    ),
     "Reason": _object(
         "Why a link of an answer is believed.",
         {
@@ -105,6 +147,16 @@ COMPONENTS: dict[str, Schema] = {
     "Effect": _object(
         "The model's probability of a link without one fact.", {"edge": TRIPLE, "without": {"type": "number"}}
     ),
+    "ExpectedNumber": _object(
+        "How many answers there are in all by expectation, shown or not, known ones included.",
+        {
+            "mean": {"type": "number"},
+            "median": {"type": "integer", "description": "The number that the true one exceeds as often as not."},
+            "low": COUNT,
+            "high": COUNT,
+            "share": {"type": "number", "description": "How often the number should lie from `low` to `high`."},
+        },
+    ),
     "Counts": _object("How large the graph is.", {"entities": COUNT, "relations": COUNT, "triples": COUNT}),
     "Answers": _object(
         "The answers to a question, known ones first.",
@@ -114,6 +166,7 @@ COMPONENTS: dict[str, Schema] = {
             "graph": reference("Counts"),
             "known": {"type": "integer", "description": "How many answers the graph itself gives, shown or not."},
             "answers": _list_of("Answer"),
+            "expected": reference("ExpectedNumber"),
             "warnings": {
                 "type": ["array", "null"],
                 "items": TEXT,
@@ -125,7 +178,7 @@ COMPONENTS: dict[str, Schema] = {
             },
             "missed": {"type": "number", "description": "No missing answer is more probable than this."},
         },
-        optional=("warnings", "complete", "missed"),
+        optional=("expected", "warnings", "complete", "missed"),
     ),
     "Added": _object("What adding did.", {"added": COUNT, "unchanged": COUNT}),
     "Removed": _object("What removing did.", {"removed": COUNT, "unchanged": COUNT}),

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from unseen.errors import UnseenError
 from unseen.logic.outer_form import OuterForm
@@ -16,6 +16,7 @@ from unseen.server.batching import ANYONE, Batcher
 from unseen.server.callers import caller_of
 from unseen.server.exact_answers import ExactAnswers
 from unseen.server.metrics import Metrics
+from unseen.server.model_work import ModelWork
 from unseen.server.parsing import Parsing
 from unseen.server.predicting import Asked, Planned, Predictor
 from unseen.server.problems import Problem
@@ -25,11 +26,15 @@ from unseen.server.workers import WorkerThreads, log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.requests import Request
+    from starlette.requests import Request as HttpRequest
 
     from unseen.answers import Answers
     from unseen.database import Database
+    from unseen.scores import Scores
     from unseen.server.callers import Caller
+    from unseen.server.model_work import Plan, Request
+    from unseen.server.model_work import Result as ModelResult
+    from unseen.server.scoring_work import Stated
     from unseen.server.server_settings import ServerSettings
 
 Result = TypeVar("Result")
@@ -47,10 +52,11 @@ class Service:
         self.predictor = Predictor(database, settings.model)
         self.started = time.monotonic()
         self.is_stopping = False
-        self.batcher: Batcher[Planned, Answers] = Batcher(
-            self.predictor.answer_all,
+        self.work = ModelWork(self.predictor)
+        self.batcher: Batcher[Plan, ModelResult] = Batcher(
+            self.work.answer_all,
             Bounds(self.limits.seconds, self.limits.waiting, self.limits.batch, self.limits.batch_seconds),
-            cost_of=self.predictor.cost_of,
+            cost_of=self.work.cost_of,
             measure=self.predictor.measure,
             measuring=self.predictor.measuring,
             noted=self.metrics.batches.observe,
@@ -59,7 +65,7 @@ class Service:
         self.readers = Readers(database, settings)
         self.exact = ExactAnswers(self.readers)
         self._healing: asyncio.Task[None] | None = None
-        self.parsing = Parsing(self.predictor.plan, self.limits).turns
+        self.parsing = Parsing(self.work.plan, self.limits).turns
         self.texts = WorkerThreads("texts", threads=1, waiting=LONG_TEXTS)
         self.replies = WorkerThreads("replies", threads=2, waiting=self.limits.waiting)
         self.names = WorkerThreads("names", threads=2, waiting=self.limits.waiting)
@@ -143,15 +149,22 @@ class Service:
 
     async def plan(self, asked: Asked, caller: Caller) -> Planned:
         """Parse a question: at once if it is short, else when it is its caller's turn."""
-        return self.predictor.plan(asked) if asked.is_short else await self.parsing.submit(asked, caller)
+        return cast("Planned", await self._planned(asked, caller))
+
+    async def _planned(self, request: Request, caller: Caller) -> Plan:
+        return self.work.plan(request) if request.is_short else await self.parsing.submit(request, caller)
 
     async def answer(self, planned: Planned, caller: Caller) -> Answers:
         """Answer a question that is parsed."""
         if isinstance(planned.query, OuterForm):
             return await table_answers(self, planned.asked, planned.query, caller)
-        return await self.batcher.submit(planned, caller)
+        return cast("Answers", await self.batcher.submit(planned, caller))
 
-    def caller_of(self, request: Request) -> Caller:
+    async def score(self, stated: Stated, caller: Caller = ANYONE) -> Scores:
+        """Score statements, in the same queue as questions."""
+        return cast("Scores", await self.batcher.submit(await self._planned(stated, caller), caller))
+
+    def caller_of(self, request: HttpRequest) -> Caller:
         """Who asks, and whether they still wait."""
         return caller_of(request)
 

@@ -9,8 +9,10 @@ from starlette.responses import Response
 
 from unseen.database import exact_sparql as exact
 from unseen.database.format_versions import SOLUTIONS, chosen
+from unseen.logic.sparql.asking import place_of_ask
 from unseen.server import openapi
 from unseen.server.exact_answers import unacceptable
+from unseen.server.predicted_ask import ask_response
 from unseen.server.predicted_sparql import (
     check_variable,
     clauses_of,
@@ -23,6 +25,7 @@ from unseen.server.predicting import MOST_ANSWERS, Asked
 from unseen.server.problems import bad_request
 from unseen.server.requests import FORM, Parameters, apart, parameters_of, require_type, text_of
 from unseen.server.route_table import Route
+from unseen.server.scoring_work import Stated
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -95,6 +98,9 @@ def _refuse_graphs(parameters: Parameters) -> None:
 async def _predicted(service: Service, request: Request, text: str, count: int | None) -> Response:
     """Answer a query by prediction."""
     media_type = acceptable(request.headers.get("accept", ""), list(SOLUTIONS))
+    if await apart(service.read, len(text), partial(place_of_ask, text)) is not None:
+        scores = await service.score(Stated((text,), is_single=True), service.caller_of(request))
+        return ask_response(scores[0], media_type)
     question = await apart(service.read, len(text), partial(without_extra_variables, text))
     variables, answers = await _asked(service, request, question, count)
     body = await service.help(partial(results_of, answers, variables, media_type))

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from unseen.database.relation_store import key_of_term, term_of_key, text_of_term
-from unseen.solution_tables.count_interval import UncertainCount
-from unseen.solution_tables.wanted import Exact, Predicted, incomplete, table_of
+from unseen.probability.answer_counts import expected_number
+from unseen.solution_tables.uncertain_count import UncertainCount
+from unseen.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
     from typing import Any
 
     from unseen.answers import Answers
@@ -42,8 +45,30 @@ _INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 _DECIMAL = "<http://www.w3.org/2001/XMLSchema#decimal>"
 
 
+class Beyond(NamedTuple):
+    """What is expected beyond the known number, and the ends of an interval."""
+
+    expected: float
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, answers: Answers) -> Beyond:
+        """Beyond the known answers to a question: by all candidates, or, where only some were tried, by those."""
+        number = answers.expected
+        if number is not None:
+            return cls(number.mean - answers.known, number.low - answers.known, number.high - answers.known)
+        return cls.by([answer.probability for answer in answers if not answer.known])
+
+    @classmethod
+    def by(cls, probabilities: Sequence[float]) -> Beyond:
+        """Beyond what is known, by the probabilities of what is not."""
+        number = expected_number(np.array(probabilities, np.float64))
+        return cls(number.mean, number.low, number.high)
+
+
 @dataclass
-class Group:
+class CountedGroup:
     """One group: what is known of it, and the probabilities of what is counted beyond that."""
 
     row: Row
@@ -53,6 +78,7 @@ class Group:
     likely: float = 0.0
     """How probable it is that there is such a group at all."""
     counted: dict[Count, list[float]] = field(default_factory=dict)
+    beyond: dict[Count, Beyond] = field(default_factory=dict)
 
 
 def grouped(
@@ -75,22 +101,22 @@ def grouped(
     return (*columns, *grouping.others), shown, warnings
 
 
-def _known(form: OuterForm, grouping: Grouping) -> Generator[Wanted, Any, dict[Values, Group]]:
+def _known(form: OuterForm, grouping: Grouping) -> Generator[Wanted, Any, dict[Values, CountedGroup]]:
     """The groups that the graph has, by their values."""
     if not form.group:
         found = yield Predicted((*grouping.keys, *_counted(form, grouping.counts[0])), top=MOST_KNOWN, exact=True)
         return _counted_known(grouping, found)
-    rows: list[Row] = yield Exact(form.known_groups(with_having=False))
-    groups = {_values(grouping, row): Group(row) for row in rows}
+    rows: list[Row] = yield ExactRows(form.known_groups(with_having=False))
+    groups = {_values(grouping, row): CountedGroup(row) for row in rows}
     if grouping.having is not None:
-        passing = yield Exact(form.known_groups(with_having=True))
+        passing = yield ExactRows(form.known_groups(with_having=True))
         kept = {_values(grouping, row) for row in passing}
         for values, group in groups.items():
             group.passes = values in kept
     return groups
 
 
-def _counted_known(grouping: Grouping, found: Answers) -> dict[Values, Group]:
+def _counted_known(grouping: Grouping, found: Answers) -> dict[Values, CountedGroup]:
     numbers: dict[tuple[str, ...], int] = defaultdict(int)
     for answer in found:
         numbers[tuple(term_of_key(answer.keys[key]) for key in grouping.keys)] += 1
@@ -98,13 +124,13 @@ def _counted_known(grouping: Grouping, found: Answers) -> dict[Values, Group]:
         numbers[()] += 0
     name = grouping.counts[0].name
     return {
-        values: Group(dict(zip(grouping.keys, values, strict=True)) | {name: _number(number)})
+        values: CountedGroup(dict(zip(grouping.keys, values, strict=True)) | {name: _number(number)})
         for values, number in numbers.items()
     }
 
 
 def _by_group(
-    form: OuterForm, grouping: Grouping, groups: dict[Values, Group], wanted: int
+    form: OuterForm, grouping: Grouping, groups: dict[Values, CountedGroup], wanted: int
 ) -> Generator[Wanted, Any, tuple[str, ...]]:
     """Count what is predicted of the first groups, each with its own values."""
     rows = sorted(groups.items(), key=lambda pair: _place(grouping, _row(grouping, pair[1])))
@@ -119,7 +145,7 @@ def _by_group(
             row = {key: term_of_key(keys[key]) for key in grouping.keys}
             values: Values = tuple(row.values())
             row |= {one.name: _number(0) for one in grouping.counts}
-            chosen[values] = groups[values] = Group(row, is_known=False, passes=False, likely=answer.probability)
+            chosen[values] = groups[values] = CountedGroup(row, is_known=False, passes=False, likely=answer.probability)
     questions = [
         Predicted(_counted(form, count), _given(grouping, values), MOST_COUNTED, predicted_only=True)
         for values in chosen
@@ -134,6 +160,7 @@ def _by_group(
             key = Predicted(_counted(form, count), _given(grouping, values), MOST_COUNTED, predicted_only=True)
             if key in by_question:
                 group.counted[count] = [answer.probability for answer in by_question[key]]
+                group.beyond[count] = Beyond.of(by_question[key])
     return tuple(dict.fromkeys([*warnings, *(w for one in answered for w in (*one.warnings, *incomplete(one)))]))
 
 
@@ -142,11 +169,11 @@ def _given(grouping: Grouping, values: Values) -> tuple[tuple[str, str], ...]:
 
 
 def _by_solution(
-    form: OuterForm, grouping: Grouping, groups: dict[Values, Group], _wanted: int
+    form: OuterForm, grouping: Grouping, groups: dict[Values, CountedGroup], _wanted: int
 ) -> Generator[Wanted, Any, tuple[str, ...]]:
     """Count the most probable solutions of the core into their groups."""
     found: Answers = yield Predicted(form.needed, top=MOST_SOLUTIONS, predicted_only=True)
-    rows: list[Row] = yield Exact(form.around(table_of(form.needed, list(found))))
+    rows: list[Row] = yield ExactRows(form.around(table_of(form.needed, list(found))))
     scores: dict[tuple[Values, Count], dict[object, float]] = defaultdict(dict)
     for place, row in enumerate(rows):
         score, values = float(text_of_term(row["score"])), _values(grouping, row)
@@ -160,7 +187,7 @@ def _by_solution(
         if values not in groups:
             shown = {key: value for key, value in zip(grouping.keys, values, strict=True) if value is not None}
             row = shown | {one.name: _number(0) for one in grouping.counts}
-            groups[values] = Group(row, is_known=False, passes=False)
+            groups[values] = CountedGroup(row, is_known=False, passes=False)
         groups[values].counted[count] = list(seen.values())
         groups[values].likely = max(groups[values].likely, *seen.values())
     return (*found.warnings, *incomplete(found))
@@ -184,18 +211,21 @@ def _values(grouping: Grouping, row: Row) -> Values:
     return tuple(row.get(key) for key in grouping.keys)
 
 
-def _row(grouping: Grouping, group: Group) -> tuple[Row, float, bool]:
+def _row(grouping: Grouping, group: CountedGroup) -> tuple[Row, float, bool]:
     """One group as a row, its probability, and whether it is known."""
     row, numbers = dict(group.row), {}
     for count in _uncertain(grouping):
         known = int(text_of_term(row[count.name])) if count.name in row else 0
         if count not in group.counted:
             continue
-        numbers[count] = found = UncertainCount.of(known, group.counted[count])
+        numbers[count] = UncertainCount.of(known, group.counted[count])
         if count.name:
-            low, high = found.interval
-            row[f"{count.name}_expected"] = f'"{found.expected:.2f}"^^{_DECIMAL}'
-            row |= {f"{count.name}_low": _number(low), f"{count.name}_high": _number(high)}
+            beyond = group.beyond.get(count) or Beyond.by(group.counted[count])
+            row[f"{count.name}_expected"] = f'"{known + beyond.expected:.2f}"^^{_DECIMAL}'
+            row |= {
+                f"{count.name}_low": _number(known + beyond.low),
+                f"{count.name}_high": _number(known + beyond.high),
+            }
     having = grouping.having
     if having is not None:
         count = having.counted

@@ -9,7 +9,7 @@ from unseen.database.relation_store import RelationStore
 from unseen.logic.sparql.parse import NAMESPACES
 from unseen.preparing import prefixes_of, prepare
 from unseen.solution_tables.solving import solved
-from unseen.solution_tables.wanted import Exact, Predicted, Wishes
+from unseen.solution_tables.wanted import ExactRows, Predicted, Wishes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ def table_answers(
     try:
         while True:
             wanted = steps.send(result)
-            if isinstance(wanted, Exact):
+            if isinstance(wanted, ExactRows):
                 result = store.rows(wanted.text)
             else:
                 asked = [wanted] if isinstance(wanted, Predicted) else wanted

@@ -1,6 +1,6 @@
 """From a question with a core to the table it asks for.
 
-`solved` is a generator: it says what it wants to know, `Predicted` questions or `Exact` rows, and is sent the answers.
+`solved` is a generator: it says what it wants to know (`Predicted` questions, `ExactRows`), and is sent the answers.
 So the same steps serve a graph in memory and a server, where both are asked elsewhere.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from unseen.answers import Answer, Answers
 from unseen.database.relation_store import key_of_term, text_of_term
 from unseen.solution_tables.grouping import grouped
-from unseen.solution_tables.wanted import Exact, Predicted, incomplete, table_of
+from unseen.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ MOST_KNOWN, MOST_PREDICTED = 10_000, 1_000
 def solved(form: OuterForm, wishes: Wishes) -> Solving:
     """The table that a question asks for."""
     if wishes.exact and form.group and not form.asks_for_scores:
-        rows = yield Exact(form.exact())
+        rows = yield ExactRows(form.exact())
         return shown(form, wishes, form.columns, [(row, 1.0, True) for row in rows])
     if form.grouping is not None:
         columns, found, warnings = yield from grouped(form, wishes.limit(form) + form.offset, exact=wishes.exact)
@@ -50,7 +50,7 @@ def _values(form: OuterForm, wishes: Wishes) -> Solving:
         found = yield Predicted(form.needed, top=most, predicted_only=True)
         answers += list(found)
         warnings = (*found.warnings, *incomplete(found))
-    rows = yield Exact(form.around(table_of(form.needed, answers)))
+    rows = yield ExactRows(form.around(table_of(form.needed, answers)))
     pairs = [(row, float(text_of_term(row["score"])), "true" in row["known"]) for row in rows]
     return shown(form, wishes, form.columns, pairs, warnings)
 

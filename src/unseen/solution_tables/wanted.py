@@ -28,13 +28,13 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Exact:
+class ExactRows:
     """Wanted: the solutions of a SELECT on what the graph records."""
 
     text: str
 
 
-Wanted: TypeAlias = "Predicted | Exact | list[Predicted]"
+Wanted: TypeAlias = "Predicted | ExactRows | list[Predicted]"
 Solving: TypeAlias = "Generator[Wanted, Any, Answers]"
 
 

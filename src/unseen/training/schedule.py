@@ -10,7 +10,14 @@ if TYPE_CHECKING:
 
 
 def learning_rate(config: TrainingConfig, step: int) -> float:
-    """Rises over `warmup` steps, then stays, or falls to zero along a line or a cosine at the last step."""
+    """Rises over `warmup` steps, then stays, or falls to zero along a line or a cosine at the last step.
+
+    Whatever it does, over the last `decay_steps` steps it is multiplied by a factor that falls from one to zero.
+    """
+    return _scheduled(config, step) * min(1.0, (config.steps - step) / max(1, config.decay_steps))
+
+
+def _scheduled(config: TrainingConfig, step: int) -> float:
     if step < config.warmup:
         return config.learning_rate * (step + 1) / config.warmup
     done = (step - config.warmup) / max(1, config.steps - config.warmup)

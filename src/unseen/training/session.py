@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from unseen.training.loop import Outcome, Report
 
 
+GAINS: dict[str, Any] = {"statistics": False, "relation_states": "none"}
+"""What a model may lack and gain when training goes on: a setting, and its value in a model that lacks it."""
 FINE_TUNING: dict[str, Any] = {
     "steps": 1000,
     "learning_rate": 1e-3,
@@ -125,13 +127,14 @@ def start_of(start: str | Path, settings: Mapping[str, Any]) -> tuple[dict[str, 
     """The weights of a model to begin with, and these settings in its shape; another shape is an error.
 
     It also goes on answering and learning as it did, where the settings say nothing else. A model without statistics
-    may gain them.
+    or without states of entities may gain them: what is new begins with an output of zero.
     """
     from unseen.models.model_folder import weights_and_settings
 
     weights, own, shape = weights_and_settings(start)
     for name in shape:
-        gained = name == "statistics" and settings.get(name)
+        gained = own[name] == GAINS.get(name, not own[name])
+        gained = gained or (name == "state_rounds" and own["relation_states"] == "none")
         if settings.get(name, own[name]) != own[name] and not gained:
             raise ConfigError(f"{name} cannot be {settings[name]!r}: the model to begin with has {own[name]!r}")
     return weights, {**own, **settings}

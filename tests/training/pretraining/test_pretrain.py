@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ from tests.training.small_world import small_dataset
 from unseen.cli.main import app
 from unseen.errors import ConfigError, GraphError, RunFolderError
 from unseen.graph.files.writers import write_graph
-from unseen.models.checkpoint import read_json, read_tensors
+from unseen.logic.algebra import Anchor, Project
+from unseen.methods.registry import make_method
+from unseen.models.checkpoint import load_weights, read_json, read_tensors
+from unseen.models.mean_model import average_models
 from unseen.models.run_folder import RunFolder
 from unseen.training.pretraining.pretraining_session import pretrain
 from unseen.training.pretraining.source_graphs import open_graph, open_graphs
@@ -47,6 +51,39 @@ def test_a_run_in_slices_ends_with_the_same_weights(whole: Path, tmp_path: Path)
     assert outcome.reason == "finished"
     assert same(last_weights(path), last_weights(whole))
     assert same(read_tensors(path / "best.safetensors"), read_tensors(whole / "best.safetensors"))
+
+
+def test_a_run_that_moved_goes_on_as_if_it_had_stayed(whole: Path, tmp_path: Path) -> None:
+    run(tmp_path / "here", minutes=0.0)
+    shutil.move(tmp_path / "here", tmp_path / "elsewhere")
+    run(tmp_path / "elsewhere", resume=True)
+    one, other = (read_tensors(path / "best.safetensors") for path in (whole, tmp_path / "elsewhere"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_the_mean_of_two_runs_is_a_model_in_the_middle(whole: Path, tmp_path: Path) -> None:
+    run(tmp_path / "more", seed=1)
+    made = average_models([whole, tmp_path / "more"], tmp_path / "mean", licence="CC0-1.0")
+    both = [read_tensors(path / "best.safetensors") for path in (whole, tmp_path / "more")]
+    mean = read_tensors(made.path / "weights.safetensors")
+    assert all(torch.allclose(mean[name], (both[0][name] + both[1][name]) / 2, atol=1e-6) for name in mean)
+    assert (made.card["licence"], [one["seed"] for one in made.card["mean_of"]]) == ("CC0-1.0", [0, 1])
+    made.open()
+    run(tmp_path / "states", relation_states="by_source", steps=1)
+    with pytest.raises(RunFolderError, match="relation_states = 'by_source'"):
+        average_models([whole, tmp_path / "states"], tmp_path / "other")
+
+
+@pytest.mark.parametrize("kind", ["by_relation", "by_source"])
+def test_a_model_gains_states_of_entities_and_begins_unchanged(whole: Path, tmp_path: Path, kind: str) -> None:
+    settings = SETTINGS | {"relation_states": kind, "state_rounds": 1, "steps": 1, "calibration_queries": 0}
+    pretrain(small_graphs(), tmp_path / "more", settings, start=whole)
+    graph, query = small_graphs()[0].graph, Project(0, Anchor(3))
+    start = make_method(RunFolder.open(tmp_path / "more").config, ())
+    load_weights(tmp_path / "more" / "start.safetensors", start)
+    before = make_method(RunFolder.open(whole).config, ())
+    load_weights(whole / "best.safetensors", before)
+    assert torch.allclose(start.eval().answer(graph, [query]), before.eval().answer(graph, [query]), atol=1e-6)
 
 
 def test_the_number_of_threads_changes_nothing(whole: Path, tmp_path: Path) -> None:

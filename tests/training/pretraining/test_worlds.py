@@ -11,13 +11,12 @@ from unseen.logic.traverse import answers
 from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
 from unseen.training.pretraining.held_out import held_out_split, with_validation
 from unseen.training.pretraining.made_up_relations import SHORTCUTS, _shortcut, _whole_heads, with_made_up_relations
+from unseen.training.pretraining.world_parts import DENSE_SIZES, FEW_EDGES, FEW_RELATIONS, _dense
 from unseen.training.pretraining.world_source import drawn_batch, world_number
 from unseen.training.pretraining.worlds import (
-    DENSE_SIZES,
     HANDFUL,
     MISSING,
     NEW_ENTITIES,
-    _dense,
     _new_entities,
     _of_new_entities,
     make_world,
@@ -195,3 +194,28 @@ def test_a_dense_part_keeps_entities_with_many_edges_among_them() -> None:
 
 def test_dense_worlds_have_questions() -> None:
     assert make_world(GRAPHS, config(dense_worlds=1.0), 0).tables
+
+
+def test_worlds_of_few_relations_are_small_and_have_questions() -> None:
+    graph = ring("large", 2000, tuple(range(1, 30)), share=0.9).graph
+    worlds = [make_world([graph], config(few_relation_worlds=1.0), number) for number in range(6)]
+    counts = [world.observed.num_relations for world in worlds]
+    assert FEW_RELATIONS[0] <= min(counts)
+    assert max(counts) <= FEW_RELATIONS[1]
+    assert len(set(counts)) > 1
+    assert all(world.tables for world in worlds)
+    assert max(world.observed.num_triples for world in worlds) <= FEW_EDGES[1]
+
+
+def test_nearly_complete_worlds_lack_little_and_are_asked_from_hubs() -> None:
+    star = [(f"e{number}", "is_a", "hub") for number in range(300)]
+    pairs = [(f"e{number}", "knows", f"e{(number + 1) % 300}") for number in range(300)]
+    graph = KnowledgeGraph.from_triples([*star, *pairs])
+    wanted = config(hub_worlds=1.0, smallest_world=600, largest_world=600, types=("1p",), queries_per_type=200)
+    worlds = [make_world([graph], wanted, number) for number in range(8)]
+    kept = [world.observed.num_triples / graph.num_triples for world in worlds]
+    assert min(kept) > 0.7
+    assert 0.9 < np.mean(kept) < 1
+    assert all(world.from_hubs for world in worlds)
+    hubs = [len(answers) for step in range(12) for answers in drawn_batch(worlds[step % 8], {}, wanted, step).answers]
+    assert np.mean(np.array(hubs) > 100) > 0.05

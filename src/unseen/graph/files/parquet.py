@@ -40,14 +40,14 @@ def read_parquet(source: Source) -> Part:
         if not stream.read(1):
             raise GraphError("the file is empty", path=source.path)
     try:
-        part = part_of_batches(_batches(source))
+        part = part_of_batches(batches(source))
     except (pa.ArrowException, OSError) as error:
         problem = shorten(str(error).partition("\n")[0], 200)
         raise GraphError(f"is not a Parquet file that can be read: {problem}", path=source.path) from error
     return part.checked(source.path)
 
 
-def _batches(source: Source) -> Iterator[pa.RecordBatch]:
+def batches(source: Source) -> Iterator[pa.RecordBatch]:
     """Heads, relations and tails, batch by batch."""
     with source.open_native() as (stream, position):
         file, names = _opened(source, stream)

@@ -36,14 +36,14 @@ def read_text_table(source: Source, *, skip_errors: bool) -> Part:
 def _read_in_blocks(source: Source, dialect: Dialect) -> Part | None:
     """The triples as Arrow sees them, or None if something needs a closer look."""
     try:
-        part = part_of_batches(_batches(source, dialect))
+        part = part_of_batches(batches(source, dialect))
     except (pa.ArrowInvalid, OSError):
         return None
     doubtful = any(has_bad_name(names) or _hides_fields(names, dialect) for names in (part.entities, part.relations))
     return None if doubtful else part
 
 
-def _batches(source: Source, dialect: Dialect) -> Iterator[pa.RecordBatch]:
+def batches(source: Source, dialect: Dialect) -> Iterator[pa.RecordBatch]:
     """Heads, relations and tails, block by block."""
     last = None
     with source.open_native(BLOCK_BYTES) as (stream, position):

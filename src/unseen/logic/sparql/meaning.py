@@ -89,6 +89,13 @@ def pattern_of(group: Group, answers: Sequence[Variable], text: str) -> Query | 
         raise
 
 
+def closed_formula(group: Group, text: str) -> Formula:
+    """Whether the group matches at all: what it means, for some values of its variables."""
+    formula = _Meaning(text).group(group, frozenset())
+    variables = _ordered(free_variables(formula))
+    return Exists(tuple(variables), formula, group.place) if variables else formula
+
+
 def _check_bound(answer: Variable, bound: Bound) -> None:
     if answer not in bound.sometimes:
         raise QueryRefused(f"?{answer.name} is not bound: say what it is by a pattern outside of FILTER and MINUS")

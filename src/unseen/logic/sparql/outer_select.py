@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from unseen.errors import QueryRefused
 from unseen.logic.counting_text import constant_of
 from unseen.logic.formula import Equal, Place, Variable
-from unseen.logic.outer_form import Comparison, Count, Grouping, Order, OuterForm
+from unseen.logic.outer_form import Count, CountComparison, Grouping, Order, OuterForm
 from unseen.logic.sparql.meaning import pattern_of
-from unseen.logic.sparql.parse import read_group
+from unseen.logic.sparql.parse import group_of
 from unseen.logic.sparql.patterns import Fact, Group, bound_by
 from unseen.logic.sparql.select_parts import AGGREGATES, Piece, SelectParts, refuse, select_parts
 from unseen.logic.sparql.words import plain_text
@@ -165,7 +165,7 @@ class _Outer:
             kept.append((values.start, values.of(self.text)))
         for start, shown in kept:
             letters[start : start + len(shown)] = shown
-        return read_group("".join(letters), self.prefixes)
+        return group_of("".join(letters), self.prefixes)
 
     def _with_entities(self) -> str:
         """The whole pattern, with terms in place of the readable names of entities, as an exact engine needs it."""
@@ -204,7 +204,7 @@ class _Outer:
         found = tuple(counts)
         return Grouping(keys, found, tuple(others), self._having(found), self._order(found, (*keys, *others)))
 
-    def _having(self, counts: Sequence[Count]) -> Comparison | None:
+    def _having(self, counts: Sequence[Count]) -> CountComparison | None:
         piece = self.parts.modifiers.get("HAVING")
         if piece is None:
             return None
@@ -216,7 +216,7 @@ class _Outer:
             sign = "".join(token.text for token in tokens[-1 - signs : -1])
             count = _named_count(tokens[: -1 - signs], counts)
             if count and sign in ("<", ">", "=", "<=", ">=", "!="):
-                return Comparison(count, sign, float(tokens[-1].text))
+                return CountComparison(count, sign, float(tokens[-1].text))
         return refuse(
             self.text, "HAVING compares one count with a number, like HAVING (COUNT(?x) > 3)", piece.tokens[0]
         )

@@ -84,8 +84,8 @@ def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlSelection:
     return SparqlSelection(query_of(select.group, answer, plain), answer.name, select.limit)
 
 
-def read_group(text: str, prefixes: Mapping[str, str]) -> Group:
-    """The pattern of a SELECT, whatever it selects."""
+def group_of(text: str, prefixes: Mapping[str, str]) -> Group:
+    """What stands between the brackets of a SELECT, whatever it selects."""
     return _read(text, tuple(sorted(prefixes.items())))[0].group
 
 

@@ -50,6 +50,12 @@ class PretrainingConfig(ZeroShotConfig):
         0.3, "And the largest share of relations that keep a handful of edges.", SHARE
     )
     dense_worlds: float = fixed_setting(0.0, "Share of the worlds that are a few entities with many edges.", SHARE)
+    few_relation_worlds: float = fixed_setting(
+        0.0, "Share of the worlds that are small and keep only a few of the relations.", SHARE
+    )
+    hub_worlds: float = fixed_setting(
+        0.0, "Share of the worlds that are nearly complete and mostly asked from hubs with many known answers.", SHARE
+    )
     made_up_relations: float = fixed_setting(
         0.0, "Largest share of relations that are cut into pieces in a world, and of shortcuts added to it.", SHARE
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from jaxtyping import Float, Int
@@ -12,6 +13,7 @@ from unseen.graph import KnowledgeGraph
 from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
 from unseen.methods.model_relations import ModelRelations
 from unseen.nn.kernels import EdgeViews
+from unseen.nn.kernels.sparse_table import Incidence
 from unseen.nn.relation_graph import RelationGraph
 from unseen.nn.relation_statistics import relation_statistics
 
@@ -73,3 +75,8 @@ class RelatedGraph(CompactGraph):
         places = None if remembered is None else remembered.to(device)
         known = torch.from_numpy(relation_statistics(graph)).to(device) if statistics else None
         return cls(*parts, RelationGraph.of(graph).edges(device), known, places)
+
+    @cached_property
+    def incidence(self) -> Incidence:
+        """Which nodes are heads of which relations, for models whose relations learn from states of entities."""
+        return Incidence.of(self.edges)

@@ -9,11 +9,15 @@ learned belongs to a name or a number, unless a model that is fine-tuned is give
 Cost of a projection: `num_layers` passes over all edges, and once for each distinct relation of a batch
 `relation_layers` passes over the graph of relations, all `dim` wide. To answer, what the layers read of a relation is
 kept as long as the graph and the weights are, so a further question asks for the first part only.
+
+With `relation_states` vectors of relations also learn from states of entities (`nn.relation_states`). By relation,
+these states begin at the ends of the query relation: a relation costs `state_rounds` passes over all edges more, once.
+By source, they begin at the set that is asked about: every projection costs them, and only what precedes them is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -39,6 +43,7 @@ from unseen.methods.zero_shot.relation_memory import RelationMemory
 from unseen.nn.conditioned_nbfnet import ConditionedNBFNet, Readings
 from unseen.nn.kernels.definitions import Message
 from unseen.nn.relation_network import RelationNetwork
+from unseen.nn.relation_states import RelationStates, RelationStatesKind
 from unseen.nn.weights_version import weights_version
 
 
@@ -55,6 +60,10 @@ class ZeroShotShape:
     """Whether vectors of relations also come from `nn.relation_statistics`."""
     relation_dropout: float = 0.0
     """Share of the numbers of the mapped relation vectors that is left out, at random, while learning."""
+    relation_states: RelationStatesKind = "none"
+    """Whether relations learn from states of entities, see `nn.relation_states`."""
+    state_rounds: int = 2
+    """Rounds in which they do."""
 
 
 class ZeroShot(NeuralProjector):
@@ -72,12 +81,13 @@ class ZeroShot(NeuralProjector):
     ) -> None:
         """With a memory of the relations that `remembers` names, if any, of that width in each layer."""
         shape = architecture or ZeroShotShape()
-        super().__init__(Size(shape.dim, max(shape.num_layers, shape.relation_layers)), objective, answering, memory)
+        super().__init__(Size(shape.dim, _layers_at_once(shape)), objective, answering, memory)
         self.architecture = shape
         self.relation_network = RelationNetwork(shape.dim, shape.relation_layers, statistics=shape.statistics)
         self.network = ConditionedNBFNet(
             shape.dim, shape.num_layers, shape.hidden_dim, shape.message, relation_dropout=shape.relation_dropout
         )
+        self.relation_states = _states(shape)
         sizes = (shape.dim, shape.num_layers, memory_width)
         self.relation_memory = RelationMemory(remembers, *sizes) if remembers else None
         self._recordings = Recordings()
@@ -129,24 +139,51 @@ class ZeroShot(NeuralProjector):
         return self.weighted_loss(batch, masks, memberships)
 
     def readings(self, graph: RelatedGraph, queries: Int[Tensor, " query"]) -> list[Tensor]:
-        """What each layer reads of all relations for each query relation, in as many parts as memory asks for."""
+        """What each layer reads of all relations for each query relation, in as many parts as memory asks for.
+
+        Where relations learn from the states of a set, this is what they begin with, and what layers add to it.
+        """
+        memory, rows = self.relation_memory, graph.remembered
+        vectors = self._vectors(graph, queries)
+        if memory is None or rows is None:
+            return [vectors] if self._by_source else self.network.readings(vectors)
+        more = memory.by_layer(rows, queries)
+        vectors = vectors + memory(rows, queries)
+        if self._by_source:
+            return [vectors, *(() if more is None else more)]
+        return _with_more(self.network.readings(vectors), () if more is None else more)
+
+    def _vectors(self, graph: RelatedGraph, queries: Int[Tensor, " query"]) -> Float[Tensor, "relation query dim"]:
+        """The vectors of all relations for each query relation, before any set is known."""
         if len(queries) == 0:
-            nothing = self.relation_network.kinds.new_zeros(graph.edges.num_relations, 0, self.architecture.dim)
-            return [nothing] * (1 + self.architecture.num_layers)
+            return self.relation_network.kinds.new_zeros(graph.edges.num_relations, 0, self.architecture.dim)
+        by_relation = self.architecture.relation_states == "by_relation"
 
         def compute(part: slice) -> Tensor:
             vectors: Tensor = self.relation_network(graph.relation_edges, queries[part], graph.statistics)
+            if by_relation and self.relation_states is not None:
+                ends = self.relation_states.ends_of(graph.incidence, queries[part])
+                vectors = self.relation_states(graph.edges, graph.incidence, vectors, ends)
             return vectors
 
-        vectors = torch.cat(self.in_parts(graph.edges.num_relations, len(queries), compute), dim=1)
-        memory, rows = self.relation_memory, graph.remembered
-        if memory is None or rows is None:
+        nodes = graph.edges.num_relations + by_relation * graph.num_nodes
+        return torch.cat(self.in_parts(nodes, len(queries), compute), dim=1)
+
+    @property
+    def _by_source(self) -> bool:
+        return self.architecture.relation_states == "by_source"
+
+    def _with_states(
+        self, compact: RelatedGraph, sets: Tensor, relations: Tensor, readings: Readings, edge_mask: Tensor | None
+    ) -> list[Tensor]:
+        """The readings of each row, whose relations learn from the states that begin at its set."""
+        vectors, more = readings[0], readings[1:]
+        if self.relation_states is None:
             return self.network.readings(vectors)
-        first, *of_layers = self.network.readings(vectors + memory(rows, queries))
-        more = memory.by_layer(rows, queries)
-        if more is not None:
-            of_layers = [reading + added for reading, added in zip(of_layers, more, strict=True)]
-        return [first, *of_layers]
+        asked = vectors[relations, torch.arange(len(relations), device=relations.device)]
+        boundary = sets.unsqueeze(-1) * asked
+        vectors = self.relation_states(compact.edges, compact.incidence, vectors, boundary, edge_mask)
+        return _with_more(self.network.readings(vectors), more)
 
     def project_nodes(
         self,
@@ -192,7 +229,8 @@ class ZeroShot(NeuralProjector):
     def _reading_size(self, graph: RelatedGraph) -> int:
         """Bytes of the readings of one relation."""
         cells = graph.edges.num_relations * self.architecture.dim
-        return (1 + self.architecture.num_layers) * cells * self.relation_network.kinds.element_size()
+        layers = 0 if self._by_source and self.relation_memory is None else self.architecture.num_layers
+        return (1 + layers) * cells * self.relation_network.kinds.element_size()
 
     def _found_readings(
         self, graph: RelatedGraph, distinct: list[int]
@@ -220,7 +258,8 @@ class ZeroShot(NeuralProjector):
     def _reading_weights(self) -> list[Tensor]:
         """The weights that make readings."""
         memory = () if self.relation_memory is None else self.relation_memory.parameters()
-        return [*self.relation_network.parameters(), *self.network.relation_maps.parameters(), *memory]
+        states = () if self.relation_states is None else self.relation_states.parameters()
+        return [*self.relation_network.parameters(), *self.network.relation_maps.parameters(), *states, *memory]
 
     def _conditioned(
         self,
@@ -253,6 +292,12 @@ class ZeroShot(NeuralProjector):
         edge_mask: Tensor | None,
     ) -> Float[Tensor, "node row"]:
         network = self.network
+        if self._by_source:
+            if not isinstance(compact, RelatedGraph):
+                raise TypeError("the graph must be read by this model")
+            own = [each.index_select(1, conditions) for each in readings]
+            readings = self._with_states(compact, sets, relations, own, edge_mask)
+            conditions = torch.arange(len(relations), device=relations.device)
         if edge_mask is None and not network.training and Recordings.pays_off(compact, sets.shape[1], network.dim):
             stacked = readings if isinstance(readings, Tensor) else torch.stack(list(readings))
             return self._replayed(compact, sets, relations, stacked.index_select(2, conditions))
@@ -268,3 +313,25 @@ class ZeroShot(NeuralProjector):
 
         inputs = (Input(sets, 1), Input(relations, 0), Input(readings, 2))
         return self._recordings.project(compact, self.network.readout.output.weight, recorded, inputs)
+
+
+def _layers_at_once(shape: ZeroShotShape) -> int:
+    """The layers of one pass with gradients, on which memory depends."""
+    rounds = {kind: shape.state_rounds * (shape.relation_states == kind) for kind in ("by_relation", "by_source")}
+    return max(shape.num_layers + rounds["by_source"], shape.relation_layers + rounds["by_relation"])
+
+
+def _states(shape: ZeroShotShape) -> RelationStates | None:
+    if shape.relation_states == "none":
+        return None
+    has_ends = shape.relation_states == "by_relation"
+    return RelationStates(shape.dim, shape.state_rounds, shape.message, has_ends=has_ends)
+
+
+def _with_more(readings: list[Tensor], more: Iterable[Tensor]) -> list[Tensor]:
+    """Readings with what a memory adds to those of the layers, if anything."""
+    added = list(more)
+    if not added:
+        return readings
+    first, *of_layers = readings
+    return [first, *(reading + each for reading, each in zip(of_layers, added, strict=True))]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unseen.methods.gnn_qe.gnn_qe_settings import GnnQeConfig, answering_of, objective_of, projection_memory
 from unseen.methods.trained_method import TrainedMethod
-from unseen.methods.training_settings import BELOW_ONE, NOT_NEGATIVE, POSITIVE, fixed_setting, setting
+from unseen.methods.training_settings import BELOW_ONE, NOT_NEGATIVE, POSITIVE, fixed_setting, one_of, setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,12 @@ class ZeroShotConfig(GnnQeConfig):
     relation_layers: int = fixed_setting(6, "Layers of the network over the graph of relations.", POSITIVE)
     dim: int = fixed_setting(64, "Width of both networks.", POSITIVE)
     statistics: bool = fixed_setting(False, "Vectors of relations also come from statistics of the graph's relations.")
+    relation_states: str = fixed_setting(
+        "none",
+        "Vectors of relations also learn from states of entities: none; by_relation, which can be kept; by_source.",
+        one_of("none", "by_relation", "by_source"),
+    )
+    state_rounds: int = fixed_setting(2, "Rounds in which they do, each a pass over all edges.", POSITIVE)
     relation_dropout: float = setting(0.0, "Share of the relations' numbers that is left out in a step.", BELOW_ONE)
     relation_memory: bool = fixed_setting(
         False, "Remember the dataset's relations by name, beside reading them as any; with --from the default."
@@ -52,6 +58,8 @@ def make_zero_shot(
         config.message,  # type: ignore[arg-type]
         config.statistics,
         config.relation_dropout,
+        config.relation_states,  # type: ignore[arg-type]
+        config.state_rounds,
     )
     return ZeroShot(
         shape,
@@ -63,6 +71,6 @@ def make_zero_shot(
     )
 
 
-SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message", "statistics")
+SHAPE = ("dim", "layers", "relation_layers", "hidden_dim", "message", "statistics", "relation_states", "state_rounds")
 WAYS = ("ceiling", "sharpness", "inner_facts", "known_weight")
 ZERO_SHOT = TrainedMethod("zero-shot", ZeroShotConfig, make_zero_shot, learns_from="queries", shape=SHAPE, ways=WAYS)

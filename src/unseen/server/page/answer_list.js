@@ -97,9 +97,15 @@ function told(data, shown) {
   const predicted = data.answers.filter((answer) => !answer.known).length;
   const parts = [el("strong", {}, count(data.known)), " known"];
   if (data.isPartial) return [...parts, " · predicted ones are coming"];
-  if (data.method !== "exact") parts.push(" · ", el("strong", {}, count(predicted)), ` predicted listed · about ${data.expected.toFixed(data.expected < 10 ? 1 : 0)} expected to be true among the ${count(data.answers.length)} listed`);
+  if (data.method !== "exact") parts.push(" · ", el("strong", {}, count(predicted)), " predicted listed");
+  if (data.expected) parts.push(` · about ${inAll(data.expected)} expected in all`);
   if (shown < data.answers.length) parts.push(` · ${count(shown)} shown`);
   return parts;
+}
+
+/** An expected number with its interval. */
+function inAll({ mean, low, high, share }) {
+  return `${mean.toFixed(mean < 10 ? 1 : 0)} (${Math.round(100 * share)} %: ${count(low)} to ${count(high)})`;
 }
 
 function nothing(state, data) {

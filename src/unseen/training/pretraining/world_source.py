@@ -21,6 +21,7 @@ from unseen.training.pretraining.worlds import World, make_world
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unseen.datasets.query_table import QueryTable
     from unseen.graph import KnowledgeGraph
     from unseen.methods.zero_shot.pretraining_settings import PretrainingConfig
     from unseen.methods.zero_shot.zero_shot import ZeroShot
@@ -81,6 +82,8 @@ class WorldSource:
         compact = self.method.compact(world.observed)
         _ = compact.edges.by_source, compact.ends_by_relation, compact.partner, compact.canonical_ends
         _ = compact.relation_offsets, compact.relation_edges.by_source, compact.relation_edges.by_relation
+        if self.method.relation_states is not None:
+            _ = compact.incidence
         return world
 
 
@@ -91,12 +94,23 @@ def world_number(config: PretrainingConfig, step: int) -> int:
 
 
 def drawn_batch(world: World, weights: dict[str, float], config: PretrainingConfig, step: int) -> Batch:
-    """Queries of a world: every type equally likely, times its weight; any of its queries."""
+    """Queries of a world: every type equally likely, times its weight; any of its queries.
+
+    In a world that is asked from hubs, a query with many known answers is likelier, by the square root of their number.
+    """
     random = np.random.default_rng([config.seed, 3, step])
     names = sorted(world.tables)
     mass = np.array([weights.get(name, 1.0) for name in names])
     mass = mass if mass.sum() > 0 else np.ones(len(names))
     kinds = random.choice(len(names), config.batch_size, p=mass / mass.sum())
-    chosen = [(world.tables[names[kind]], int(random.integers(len(world.tables[names[kind]])))) for kind in kinds]
+    drawn = [world.tables[names[kind]] for kind in kinds]
+    chosen = [(table, _drawn_row(table, random, from_hubs=world.from_hubs)) for table in drawn]
     answers = [np.concatenate([table.easy.row(row), table.hard.row(row)]) for table, row in chosen]
     return Batch([table.query(row) for table, row in chosen], answers)
+
+
+def _drawn_row(table: QueryTable, random: np.random.Generator, *, from_hubs: bool) -> int:
+    if not from_hubs:
+        return int(random.integers(len(table)))
+    mass = np.sqrt(1.0 + np.diff(table.easy.offsets))
+    return int(random.choice(len(table), p=mass / mass.sum()))

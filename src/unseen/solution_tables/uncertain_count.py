@@ -1,4 +1,4 @@
-"""How many of some uncertain things there are: the expected number, an interval, the chance of a comparison.
+"""How probable it is that the number of some uncertain things is more, or less, than another number.
 
 The things count as independent of each other. Then their number has a Poisson binomial distribution, which is computed
 exactly, one thing after the other.
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-COVERED = 0.8
-"""Probability that the number lies in the interval, at least."""
 LONGEST = 4096
 """Numbers beyond the known one that have a probability of their own."""
 _COMPARED = {
@@ -35,7 +33,6 @@ class UncertainCount:
     """A known number, and the distribution of how many there are beyond it."""
 
     known: int
-    expected: float
     chances: NDArray[np.float64]
     """The chance of none, one, two, ... beyond what is known."""
 
@@ -48,15 +45,7 @@ class UncertainCount:
             shifted = np.concatenate([[0.0], chances[:-1]])
             shifted[-1] += chances[-1]
             chances = chances * (1 - probability) + shifted * probability
-        return cls(known, known + float(np.sum(probabilities)), chances)
-
-    @property
-    def interval(self) -> tuple[int, int]:
-        """The smallest and largest number of the middle of the distribution."""
-        total = np.cumsum(self.chances)
-        outside = (1 - COVERED) / 2
-        low, high = int(np.searchsorted(total, outside)), int(np.searchsorted(total, 1 - outside - 1e-12))
-        return self.known + min(low, len(total) - 1), self.known + min(high, len(total) - 1)
+        return cls(known, chances)
 
     def chance(self, sign: str, number: float) -> float:
         """The chance that the number stands in a relation (`>`, `<=`, ...) to another one."""
