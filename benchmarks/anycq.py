@@ -1,9 +1,9 @@
 """Large cyclic questions (AnyCQ) on a graph with facts missing: easy answers all found, F1 of one answer each.
 
-A question of the file has about 20 atoms. `e` are questions with an answer in the graph as it is, `h` those that only
-have one in the whole graph, `n` those without any. Every `e` must be answered by what is known. For the whole split the
-system gives its best answer, or none if that is less probable than `--least`: it is right if it is an answer, and
-what has one but got none or a wrong one counts as missed. Choose `--least` on the validation file.
+A question of the file has about 20 atoms. Its label says where its authors found an answer: `e` easy, `h` hard, `n` none in
+the whole graph. On the whole graph (training, validation and test) every `e` and `h` has a known answer. On less, the
+system gives its best answer, or none if that is less probable than `--least`: it is right if the file lists it, and a
+question that has an answer but got none or a wrong one counts as missed. Choose `--least` on the validation file.
 
     python benchmarks/anycq.py anycq-fb15k-237.zip query2box-fb15k-237.zip train.tsv.gz --split qar_test_3hub_efo1
 """
