@@ -1,6 +1,6 @@
 """Large cyclic questions (AnyCQ) on a graph with facts missing: easy answers all found, F1 of one answer each.
 
-A question of the file has about 20 atoms. Its label says where its authors found an answer: `e` easy, `h` hard, `n` none in
+A question of the file has about 20 atoms. Its label says where an answer was found: `e` easy, `h` hard, `n` none in
 the whole graph. On the whole graph (training, validation and test) every `e` and `h` has a known answer. On less, the
 system gives its best answer, or none if that is less probable than `--least`: it is right if the file lists it, and a
 question that has an answer but got none or a wrong one counts as missed. Choose `--least` on the validation file.
