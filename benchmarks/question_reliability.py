@@ -29,7 +29,7 @@ from unseen.api import check_memory, open_dataset, open_method
 from unseen.evaluation.query_sets import sample
 from unseen.logic.shapes import SHAPES
 from unseen.logic.traverse import Traversal
-from unseen.probability.answer_counts import SHARED, ExpectedNumber, expected_number
+from unseen.probability.answer_counts import ExpectedNumber, expected_number
 from unseen.rules.mining import mine
 from unseen.rules.opening import use_rules
 
@@ -164,7 +164,7 @@ def share_of_relations(asked: Asked, queries: Sequence[Query]) -> np.ndarray:
     return np.full((len(queries), asked.graph.num_entities), density)
 
 
-def measured(name: str, asked: Asked, shared: float) -> Tally:
+def measured(name: str, asked: Asked, shared: float | None) -> Tally:
     """The tally of one method on some questions."""
     tally, truth, known = Tally(), Traversal(asked.whole), Traversal(asked.graph)
     candidates = asked.graph.connected_entities
@@ -211,7 +211,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=12)
     parser.add_argument("--samples", type=int, default=50, help="how thoroughly rules are mined")
     parser.add_argument("--methods", nargs="+", default=["default"], help="a name, NAME:network, or share")
-    parser.add_argument("--shared", type=float, default=SHARED, help="the deviation that all log-odds share")
+    parser.add_argument("--shared", type=float, help="the deviation that all log-odds share")
     parser.add_argument("--figure", help="write a reliability diagram (.png or .svg)")
     options = parser.parse_args()
     totals = {name: Tally() for name in options.methods}
@@ -237,6 +237,8 @@ def draw(totals: dict[str, Tally], path: str) -> None:
     axis.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     for name, tally in totals.items():
         p, y = np.concatenate(tally.said), np.concatenate(tally.true)
+        if not len(p):
+            continue
         bins = np.minimum((p * BINS).astype(int), BINS - 1)
         points = [(p[bins == each].mean(), y[bins == each].mean(), (bins == each).sum()) for each in np.unique(bins)]
         x, frequency, counts = np.array(points).T

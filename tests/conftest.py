@@ -18,6 +18,7 @@ SHAPED_MODULES = [
 ]
 """Modules whose signatures say the shapes of tensors; the hook must stand before any of them is imported."""
 
+os.environ["UNSEEN_FIT"] = "0"  # models are tried as they are shipped; tests of weights for a graph turn it on
 os.environ["UNSEEN_CACHE"] = ""  # tests find and leave nothing; those of the cache name a folder
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tensors here are tiny; threads would only wait for each other
 install_import_hook(SHAPED_MODULES, "beartype.beartype")

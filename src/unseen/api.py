@@ -11,6 +11,7 @@ for answer in unseen.ask(graph, "?x : borders(France, x) & !speaks(x, German)"):
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -138,11 +139,22 @@ def ask_prepared(
         check_memory(opened, graph)
     name = wanted if isinstance(wanted, str) else type(wanted).__name__
     answers = ask_all(graph, [bound], opened, name)[0]
+    if isinstance(wanted, str) and (said := uncalibrated(wanted)):
+        answers = replace(answers, warnings=(*answers.warnings, *said), expected=None)
     if opened is None or all_predictions or not isinstance(wanted, str):
         return answers
     from unseen.cautions import cautions_for  # compiled loops only where something is predicted
 
     return cautions_for(graph, opened, name).applied(answers, bound.query, graph)
+
+
+def uncalibrated(name: str) -> tuple[str, ...]:
+    """A warning about a run whose scores have not been made probabilities; nothing about any other method."""
+    run = Path(name)
+    if not (run / "run.json").is_file() or (run / "calibration.json").is_file():
+        return ()
+    remedy = "`unseen train ... --resume` calibrates it when it ends or its --minutes are over"
+    return (f"the run {run.name} is not calibrated: its numbers are scores, no probabilities; {remedy}",)
 
 
 def _opened(method: str | Method) -> Method | None:

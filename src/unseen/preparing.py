@@ -11,6 +11,8 @@ import numpy as np
 from unseen.answers import DEFAULT_TOP, Question
 from unseen.errors import QueryRefused, QuestionTooLarge, UnseenError
 from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, walk
+from unseen.logic.events import At
+from unseen.logic.formula import Atom, constants_of, links_of
 from unseen.logic.impossible_joins import impossible_joins
 from unseen.logic.joins.best_tuples import PatternNames
 from unseen.logic.joins.bound_pattern import BoundPattern
@@ -61,7 +63,7 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     if isinstance(parsed, OuterForm):
         return _prepared_table(graph, parsed, top, predicted_only, {"kind": kind, "new": new or None})
     types = type_relation_of(graph, type_relation)
-    names = KindNames(lookup or graph.vocabulary, types)
+    names = KindNames(lookup or lookup_for(graph, [parsed]), types)
     top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
     if isinstance(parsed, Pattern):
         bound = BoundPattern.of(parsed, PatternNames(names.entity_id, names.relation_id, types))
@@ -116,15 +118,21 @@ def _restricted(graph: KnowledgeGraph, query: Query, kind: str | None, new: bool
     return rest, candidates
 
 
-def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query]) -> Lookup:
-    """The names of several queries, found in one pass over the graph's vocabulary."""
+def lookup_for(
+    graph: KnowledgeGraph, queries: Sequence[Query | Pattern | OuterForm], *, suggest: bool = True
+) -> Lookup:
+    """The names of several questions, found in one pass over the graph's vocabulary; `suggest` as in `Lookup`."""
     from unseen.graph.vocabulary import Lookup
 
-    nodes = [node for query in queries for node in walk(query)]
-    entities = (node.entity for node in nodes if isinstance(node, Anchor) and isinstance(node.entity, str))
-    steps = [node for node in nodes if isinstance(node, Project | Repeat | Loop)]
-    relations = (node.relation for node in steps if isinstance(node.relation, str))
-    return Lookup(graph.vocabulary, entities, relations)
+    nodes = [node for query in queries if isinstance(query, Query) for node in walk(query)]
+    formulas = [query.formula for query in queries if isinstance(query, Pattern)]
+    entities = [node.entity for node in nodes if isinstance(node, Anchor | At) and isinstance(node.entity, str)]
+    relations = [
+        node.relation for node in nodes if isinstance(node, Project | Repeat | Loop) and isinstance(node.relation, str)
+    ]
+    entities += [constant.name for formula in formulas for constant in constants_of(formula)]
+    relations += [link.relation for formula in formulas for link in links_of(formula) if isinstance(link, Atom)]
+    return Lookup(graph.vocabulary, entities, relations, suggest=suggest)
 
 
 def parse(

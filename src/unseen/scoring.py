@@ -174,9 +174,9 @@ def with_warnings(
         return list(scores)
     from unseen.cautions import cautions_for  # compiled loops only where something is predicted
 
-    cautions = cautions_for(graph, method, wanted)
+    cautions, uncalibrated = cautions_for(graph, method, wanted), api.uncalibrated(wanted)
     return [
-        one if one.known else replace(one, warnings=cautions.guesses(graph, statement.relations))
+        one if one.known else replace(one, warnings=(*uncalibrated, *cautions.guesses(graph, statement.relations)))
         for one, statement in zip(scores, statements, strict=True)
     ]
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.vocabulary import Lookup
     from unseen.logic.formula import Formula
     from unseen.logic.statement_chances import StatementChance
     from unseen.logic.traverse import Traversal
@@ -64,12 +65,19 @@ class Statement:
 
 
 def prepare_statement(
-    graph: KnowledgeGraph, given: str | Triple | ParsedStatement, *, type_relation: str | None = None
+    graph: KnowledgeGraph,
+    given: str | Triple | ParsedStatement,
+    *,
+    type_relation: str | None = None,
+    lookup: Lookup | None = None,
 ) -> Statement:
-    """The statement with the ids of a graph; an error if it does not parse or has unknown names."""
+    """The statement with the ids of a graph; an error if it does not parse or has unknown names.
+
+    `lookup` holds names that were looked up before, see `lookup_for`.
+    """
     parsed = given if isinstance(given, ParsedStatement) else parse_statement(given, graph)
     types = type_relation_of(graph, type_relation)
-    names = KindNames(graph.vocabulary, types)
+    names = KindNames(lookup or graph.vocabulary, types)
     named = with_parts(parsed.query, lambda part: with_variables(part, answer=""))
     query = bound_statement(named, names.entity_id, names.relation_id)
     return Statement(parsed.text, _resolved(query, graph, types), parsed.is_positive)

@@ -6,10 +6,13 @@ import random
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
+import pyoxigraph
 import pytest
 
 from unseen.database import Database
+from unseen.database.engine import operations
 from unseen.database.engine.engine_reader import Behind, Reader
 from unseen.database.engine.own_copy import apply, opened_copy
 from unseen.database.exact_sparql import update
@@ -150,3 +153,33 @@ def test_a_reader_that_could_not_apply_a_change_answers_nothing(database: Databa
     reader.apply({"gone": 0}, b"<urn:a> <urn:b> <urn:c> .\n")
     assert reader.query(header, b"ASK { <urn:a> <urn:b> <urn:c> }")[1] == b"true"
     assert reader.query(header, b"ASK { <urn:a> <urn:b> <urn:d> }")[1] == b"false"
+
+
+class Growing:
+    """A store whose log is said to be longer than it is yet, some times."""
+
+    def __init__(self, store: object, failures: int, message: str) -> None:
+        self.store, self.left, self.message = store, failures, message
+
+    def backup(self, path: str) -> None:
+        if self.left:
+            self.left -= 1
+            raise RuntimeError(self.message)
+        self.store.backup(path)  # type: ignore[attr-defined]
+
+
+def test_a_copy_that_is_made_while_the_log_grows_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "PAUSES_OF_BACKUP", (0.0, 0.0))
+    shorter = "Corruption: File smaller than expected for copy: /x/000004.log expecting 356 more bytes after 14695"
+    store = pyoxigraph.Store(str(tmp_path / "store"))
+    store.update("INSERT DATA { <urn:a> <urn:b> <urn:c> }")
+
+    def copied(failures: int, message: str) -> None:
+        operations.Operations.backup(SimpleNamespace(store=Growing(store, failures, message)), str(tmp_path / "copy"))  # type: ignore[arg-type]
+
+    copied(2, shorter)
+    assert len(pyoxigraph.Store.read_only(str(tmp_path / "copy"))) == 1
+    with pytest.raises(RuntimeError, match="smaller"):
+        copied(3, shorter)
+    with pytest.raises(RuntimeError, match="checksum"):
+        copied(1, "Corruption: block checksum mismatch")

@@ -106,7 +106,7 @@ def test_a_database_keeps_its_rules_in_its_folder(cache: Path, mined: list[int],
         database.add(list(rule_world("composition", entities=600).graph.triples()))
     rules_for(unseen.load(tmp_path / "world.db"))
     forget_latest()
-    assert (tmp_path / "world.db" / keeping.FILE).is_file()
+    assert (tmp_path / "world.db" / "rules.safetensors").is_file()
     with Database(tmp_path / "world.db") as database:
         database.add([("e1", "a", "somebody")])
     grown = unseen.load(tmp_path / "world.db")

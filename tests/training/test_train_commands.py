@@ -12,11 +12,13 @@ import typer
 from typer.testing import CliRunner
 
 from tests.training.small_world import TINY, small_dataset
+from unseen.api import uncalibrated
 from unseen.cli.train_commands import app
 from unseen.errors import ConfigError
 from unseen.methods.nodepiece_qe.nodepiece_qe_settings import NodePieceQeConfig
 from unseen.methods.registry import TRAINED
 from unseen.models.run_folder import RunFolder
+from unseen.training.loop import Outcome, Trainer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,8 +83,27 @@ def test_anchors_and_two_sets_of_relations_do_not_go_together(dataset: Path, tmp
 def test_a_slice_of_a_run_goes_on_with_the_same_words(dataset: Path, tmp_path: Path) -> None:
     words = ["train", "gnn-qe", dataset, "-o", tmp_path / "run", "--resume", "--minutes", 0, "--steps", 2, "--dim", 4]
     words += ["--types", "1p", "--batch-size", 2, "--layers", 1, "--device", "cpu", "--validation-queries", 2]
-    assert "go on with --resume" in run(*words)
+    words += ["--calibration-queries", 2]
+    stopped = run(*words)
+    assert "go on with --resume" in stopped
+    assert "not calibrated" not in stopped
+    assert (tmp_path / "run" / "calibration.json").exists()
     assert "finished at step 2" in run(*words)
+
+
+def test_an_interrupted_run_says_that_it_is_not_calibrated(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    words = ["train", "gnn-qe", dataset, "-o", folder, "--resume", "--minutes", 0, "--steps", 2, "--dim", 4]
+    words += ["--types", "1p", "--batch-size", 2, "--layers", 1, "--device", "cpu", "--validation-queries", 2]
+    words += ["--calibration-queries", 2]
+    run(*words)
+    monkeypatch.setattr(Trainer, "run", lambda trainer, _minutes: Outcome(trainer.progress, "interrupted"))
+    assert "not calibrated: its answers have scores" in run(*words)
+    assert not (folder / "calibration.json").exists()
+    assert "is not calibrated" in uncalibrated(str(folder))[0]
+    assert uncalibrated("edge-type") == ()
 
 
 def test_an_unknown_setting_in_a_file_ends_before_anything_is_written(dataset: Path, tmp_path: Path) -> None:

@@ -33,7 +33,10 @@ ARGUMENTS = {
     ],
     "minutes": Annotated[
         float | None,
-        typer.Option(help="Stop after this many minutes, with a checkpoint; --resume continues.", show_default=False),
+        typer.Option(
+            help="Stop after this many minutes, with a checkpoint, and fit probabilities; --resume continues.",
+            show_default=False,
+        ),
     ],
 }
 
@@ -128,7 +131,14 @@ def summary(outcome: Outcome, output: Path) -> str:
     progress = outcome.progress
     best = "" if progress.best_score is None else f"; best {progress.best_score:.4f} at step {progress.best_step:,}"
     more = "" if outcome.is_complete else "; go on with --resume"
-    return f"{outcome.reason} at step {progress.step:,}{best}; {output}{more}"
+    return f"{outcome.reason} at step {progress.step:,}{best}; {output}{more}{uncalibrated(output)}"
+
+
+def uncalibrated(run: Path) -> str:
+    """A warning about a run without fitted probabilities; nothing for one that has them."""
+    if (run / "calibration.json").exists():
+        return ""
+    return "; not calibrated: its answers have scores that are no probabilities"
 
 
 for _method in TRAINED:

@@ -9,6 +9,7 @@ snapshot-000007/    arrays and names as of some change
 journal-000007      what changed since
 counts.json         by how many statements triples and graph differ, to see when one has missed something
 rules.safetensors   rules mined from the graph, if anyone predicted with them; may be deleted
+weights.safetensors what the graph adds to the weights of a model, likewise
 damaged-...         what was found damaged and set aside; nobody reads or deletes it
 ```
 

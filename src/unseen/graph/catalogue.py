@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.errors import UnknownName
 from unseen.graph.prefixes import iri_of
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ def relations_like(graph: KnowledgeGraph, text: str, limit: int) -> list[dict[st
     counts = np.bincount(graph.relations, minlength=graph.num_relations)
     found = _most(np.flatnonzero(_holding(names, text) & (counts > 0)), counts, limit)
     return [{"name": names.name(i), "iri": iri_of(names.key(i)), "triples": int(counts[i])} for i in found]
+
+
+def suggested(graph: KnowledgeGraph, error: UnknownName) -> UnknownName:
+    """The error for an unknown name with the closest ones. Cost: many passes over all names."""
+    names = graph.vocabulary.entities if error.kind == graph.vocabulary.entities.kind else graph.vocabulary.relations
+    return UnknownName(error.kind, error.name, names.closest(error.name))
 
 
 def _holding(names: Names, text: str) -> NDArray[np.bool_]:

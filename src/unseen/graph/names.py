@@ -56,8 +56,11 @@ class Names:
         shorten = self.prefixes.shorten
         return [(label if label is not None else shorten(key), key) for label, key in zip(labels, keys, strict=True)]
 
-    def find(self, name: str) -> int:
-        """The id of a readable name, a key, `<iri>`, `prefix:local`, or a local name that only one IRI has."""
+    def find(self, name: str, *, suggest: bool = True) -> int:
+        """The id of a readable name, a key, `<iri>`, `prefix:local`, or a local name that only one IRI has.
+
+        For an unknown one, `suggest` has the error offer the closest names, which takes many passes over all names.
+        """
         index = int(self.find_all([name])[0])
         if index >= 0:
             return index
@@ -66,7 +69,7 @@ class Names:
             return candidates[0]
         if candidates:
             raise AmbiguousName(self.kind, name, [self.name(index) for index in candidates[:5]])
-        raise UnknownName(self.kind, name, self.closest(name))
+        raise UnknownName(self.kind, name, self.closest(name) if suggest else ())
 
     def find_local(self, name: str) -> int:
         """The id of the only IRI with a local name, or of the only entity with a shared label; -1 if there is none."""

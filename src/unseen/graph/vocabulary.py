@@ -68,20 +68,25 @@ class Vocabulary:
 class Lookup:
     """A vocabulary in which some names have been looked up beforehand, all in one pass; others cost a pass each."""
 
-    def __init__(self, vocabulary: Vocabulary, entities: Iterable[str], relations: Iterable[str]) -> None:
-        self._vocabulary = vocabulary
+    def __init__(
+        self, vocabulary: Vocabulary, entities: Iterable[str], relations: Iterable[str], *, suggest: bool = True
+    ) -> None:
+        """Without `suggest`, the error for an unknown name does not offer the closest ones, which take long to find."""
+        self._vocabulary, self._suggest = vocabulary, suggest
         self._entities = _found(vocabulary.entities, entities)
         self._relations = _found(vocabulary.relations, relations)
 
     def entity_id(self, name: str) -> int:
         """As in the vocabulary."""
         found = self._entities.get(name, -1)
-        return found if found >= 0 else self._vocabulary.entity_id(name)
+        return found if found >= 0 else self._vocabulary.entities.find(name, suggest=self._suggest)
 
     def relation_id(self, name: str, inverse: bool = False) -> int:
         """As in the vocabulary."""
         found = self._relations.get(name, -1)
-        return directed_relation(found, inverse) if found >= 0 else self._vocabulary.relation_id(name, inverse)
+        if found < 0:
+            found = self._vocabulary.relations.find(name, suggest=self._suggest)
+        return directed_relation(found, inverse)
 
 
 def _found(names: Names, wanted: Iterable[str]) -> dict[str, int]:

@@ -3,9 +3,9 @@
 A question becomes a Boolean expression over events (`events`), a projector gives every event a probability, and the
 expression is computed exactly (`joint_probability`). However a question is written, the numbers are the same.
 
-A projector reads a whole set, and may find more from fewer members. So an event counts as likely as it is, or as the
-least likely of those that it implies, whichever is less: to say more about an inner variable never makes an answer
-likelier. A projector that cannot find more from less says so by `is_monotone`, and is not asked about those.
+A projector reads a whole set, and may find more from fewer members. So no event counts as likelier than the least
+likely of those that it implies: to say more about an inner variable never makes an answer likelier. A projector that
+cannot find more from less says so by `is_monotone`, and is not asked about those.
 
 Cost: one `project` call a level; a conjunction of two parts under a further step takes two more rows.
 """
@@ -28,6 +28,9 @@ from unseen.logic.fuzzy import PRODUCT
 from unseen.logic.joint_probability import probability
 from unseen.logic.protocols import Projector
 from unseen.logic.stopping import check_stop
+
+FIRST, LEAST_FACTOR = 10, 0.1
+"""An event keeps the order of so many first answers, unless that would lower its probabilities by more than this."""
 
 
 class CoherentExecution(Execution):
@@ -78,11 +81,25 @@ class CoherentExecution(Execution):
             case Everything():
                 return torch.ones(self.graph.num_entities, device=self.device)
             case Project():
-                return reduce(torch.minimum, [self._read[one] for one in (event, *self._implied(event))])
+                implied = [self._event(one) for one in self._implied(event)]
+                return _within(self._read[event], reduce(torch.minimum, implied)) if implied else self._read[event]
         return super()._combine(event)
 
     def _implied(self, event: Query) -> list[Project]:
         return [] if self.is_monotone else weaker(event)
+
+
+def _within(read: Float[Tensor, " entity"], bound: Float[Tensor, " entity"]) -> Float[Tensor, " entity"]:
+    """What is read of an event, nowhere above the bound.
+
+    Where the bound is lower for one of the first answers, all that is uncertain is lowered by the same factor: cut off
+    one by one, answers would come in the order of the bound, which knows less of the question.
+    """
+    uncertain = torch.where(read < 1, read, 0.0)
+    first, places = uncertain.topk(min(FIRST, len(read)))
+    shares = torch.where(first > 0, bound[places] / first.clamp(min=1e-12), 1.0)
+    factor = shares.min().clamp(LEAST_FACTOR, 1.0)
+    return torch.minimum(torch.where(read < 1, factor * read, read), bound)
 
 
 def _has_inner(part: Query) -> bool:

@@ -25,6 +25,7 @@ from unseen.logic.formula import (
     conjuncts,
     every_variable,
     free_variables,
+    links_of,
 )
 from unseen.logic.tree import to_query
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 MOST_VARIABLES = 64
 MOST_PARTS = 256
+"""Links between things, wherever they stand."""
+MOST_NAMED = 8192
+"""Links and equalities."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ class Pattern:
         """What must hold, part by part."""
         return conjuncts(self.formula)
 
+    @property
+    def links(self) -> int:
+        """How many links between things it has, in alternatives and negations too."""
+        return sum(isinstance(link, Atom) for link in links_of(self.formula))
+
 
 def query_or_pattern(pattern: Pattern) -> Query | Pattern:
     """The tree that a pattern describes, if it is one with a single answer variable; else the pattern, checked."""
@@ -74,9 +83,8 @@ def checked_pattern(pattern: Pattern) -> Pattern:
     """The pattern; an error if a variable is not bound, or an answer not connected with the others."""
     if any(isinstance(part, Atom) and not free_variables(part) for part in pattern.parts):
         pattern = _without_ground_links(pattern)
+    _require_few(pattern)
     parts = pattern.parts
-    if len(parts) > MOST_PARTS or len(every_variable(pattern.formula)) > MOST_VARIABLES:
-        _refuse(pattern, f"it has more than {MOST_VARIABLES} variables or {MOST_PARTS} parts", pattern.formula.place)
     bound = bound_variables(parts)
     for variable in pattern.answers:
         if variable not in bound:
@@ -87,6 +95,14 @@ def checked_pattern(pattern: Pattern) -> Pattern:
             _refuse(pattern, f"negation must be bound: say what {names} is, not only what it is not", part.place)
     _require_connection(pattern, parts)
     return pattern
+
+
+def _require_few(pattern: Pattern) -> None:
+    """Refuse what is too large, wherever in the formula it stands."""
+    if pattern.links > MOST_PARTS or len(every_variable(pattern.formula)) > MOST_VARIABLES:
+        _refuse(pattern, f"it has more than {MOST_VARIABLES} variables or {MOST_PARTS} parts", pattern.formula.place)
+    if sum(1 for _ in links_of(pattern.formula)) > MOST_NAMED:
+        _refuse(pattern, f"it compares with more than {MOST_NAMED:,} names", pattern.formula.place)
 
 
 def bound_variables(parts: list[Formula]) -> frozenset[Variable]:

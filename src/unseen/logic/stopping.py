@@ -7,10 +7,15 @@ the work may say when it has to end, for this thread and this block only:
         answers = ask_all(graph, questions, method, name)       raises Stopped at the next step after the deadline
 
 Cost of a check where nobody has said anything: one look at a context variable.
+
+A search that could go on for ever, and is the better the longer it takes, asks `search_time_left()` instead, and ends
+with what it has found so far.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
@@ -23,6 +28,11 @@ if TYPE_CHECKING:
     Check = Callable[[], None]
 
 _CHECK: ContextVar[Check | None] = ContextVar("check", default=None)
+_ENOUGH: ContextVar[float | None] = ContextVar("enough", default=None)
+
+
+def _nothing() -> None:
+    """The check where nobody has said anything."""
 
 
 @contextmanager
@@ -33,6 +43,19 @@ def checked_by(check: Check | None) -> Iterator[None]:
         yield
     finally:
         _CHECK.reset(token)
+
+
+@contextmanager
+def also_checked_by(check: Check) -> Iterator[None]:
+    """Inside of the block `check` is called too, after what is called between steps already."""
+
+    def both() -> None:
+        check_before()
+        check()
+
+    check_before = _CHECK.get() or _nothing
+    with checked_by(both):
+        yield
 
 
 @contextmanager
@@ -52,3 +75,19 @@ def check_stop() -> None:
     check = _CHECK.get()
     if check is not None:
         check()
+
+
+@contextmanager
+def enough_after(seconds: float) -> Iterator[None]:
+    """Inside of the block searches end after so many seconds with what they have found."""
+    token = _ENOUGH.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _ENOUGH.reset(token)
+
+
+def search_time_left() -> float:
+    """Seconds that a search still has; infinitely many where nobody has said anything."""
+    until = _ENOUGH.get()
+    return math.inf if until is None else until - time.monotonic()

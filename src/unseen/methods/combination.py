@@ -35,6 +35,8 @@ VERSION = 1
 EVIDENCE = ("network", "rules", "fired", "sources", "is_target")
 CONTEXT = ("one", "quality", "size", "entities")
 OFFSET = (*CONTEXT, "known", "tails", "total")
+CALIBRATION = ("scale", "one", "known", "tails", "total")
+"""What a graph of one's own can add to: the scale, and the weights of these parts of the offset."""
 LEAST_LIKELY = 1e-4
 """Probabilities of rules below this count as this."""
 LARGEST_LOGIT = 16.0
@@ -42,6 +44,8 @@ SMALLEST_GRAPH, LARGEST_GRAPH = 10, 50_000
 """Graphs of fewer or more entities count as so large: weights were fitted to graphs between these."""
 RISES = ("network", "rules")
 """Kinds of evidence that never speak against a candidate."""
+LEAST_WEIGHT = 1e-3
+"""What those count at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +84,19 @@ class LinkEvidence:
         return (*self.context(), self.is_known.sum(dim=1).float().log1p(), self.tails.clamp(min=1).log())
 
 
+@dataclass(frozen=True, eq=False)
+class OwnRows:
+    """What the graph that is asked adds to the weights, one set a row: see `own_weights`."""
+
+    evidence: Float[Tensor, "row evidence"]
+    calibration: Float[Tensor, "row part"]
+    """In the order of `CALIBRATION`."""
+
+    def on(self, device: torch.device) -> OwnRows:
+        """The same on a device."""
+        return OwnRows(self.evidence.to(device), self.calibration.to(device))
+
+
 @dataclass(frozen=True)
 class Combination:
     """The weights, and how probabilities count in logic."""
@@ -96,22 +113,33 @@ class Combination:
     """The network is given the memberships of a set to this power."""
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    def probabilities(self, links: LinkEvidence) -> Float[Tensor, "row node"]:
+    def probabilities(self, links: LinkEvidence, own: OwnRows | None = None) -> Float[Tensor, "row node"]:
         """The probability of every candidate."""
-        return torch.sigmoid(self.logits(links))
+        return torch.sigmoid(self.logits(links, own))
 
-    def logits(self, links: LinkEvidence) -> Float[Tensor, "row node"]:
-        """The log-odds of every candidate."""
-        context = links.context()
+    def logits(self, links: LinkEvidence, own: OwnRows | None = None) -> Float[Tensor, "row node"]:
+        """The log-odds of every candidate; `own` is what the graph that is asked adds to the weights."""
         score = torch.zeros_like(links.network)
-        for name, kind in zip(EVIDENCE, links.kinds(), strict=True):
-            weight = self._weight(name, context)
-            score += (weight.clamp(min=1e-3) if name in RISES else weight).unsqueeze(1) * kind
+        for weight, kind in zip(self.weights(links, own).unbind(dim=1), links.kinds(), strict=True):
+            score += weight.unsqueeze(1) * kind
         total = score.masked_fill(links.is_known, -torch.inf).logsumexp(dim=1).clamp(-30, 30)
-        offset = self.offset.get("total", 0.0) * total
+        scale, offset = score.new_tensor(self.scale), self.offset.get("total", 0.0) * total
         for name, value in zip(OFFSET, links.offsets(), strict=False):
             offset = offset + self.offset.get(name, 0.0) * value
-        return (self.scale * score + offset.unsqueeze(1)).clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
+        if own is not None:
+            columns = dict(zip(OFFSET, (*links.offsets(), total), strict=True))
+            scale = scale + own.calibration[:, :1]
+            for place, name in enumerate(CALIBRATION[1:], 1):
+                offset = offset + own.calibration[:, place] * columns[name]
+        return (scale * score + offset.unsqueeze(1)).clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
+
+    def weights(self, links: LinkEvidence, own: OwnRows | None = None) -> Float[Tensor, "row evidence"]:
+        """What each kind of evidence counts for each row."""
+        context = links.context()
+        found = torch.stack([self._weight(name, context) for name in EVIDENCE], dim=1)
+        if own is not None:
+            found = found.clamp(min=LEAST_WEIGHT).where(_rising(found), found) + own.evidence
+        return found.clamp(min=LEAST_WEIGHT).where(_rising(found), found)
 
     def _weight(self, name: str, context: tuple[Tensor, ...]) -> Float[Tensor, " row"]:
         weights = self.evidence.get(name, {})
@@ -138,6 +166,10 @@ class Combination:
             return cls(evidence, _numbers(value["offset"], OFFSET), **ways, about=dict(value.get("about", {})))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise EvaluationError(f"this is not a combination of network and rules: {error}") from None
+
+
+def _rising(weights: Float[Tensor, "row evidence"]) -> Bool[Tensor, "row evidence"]:
+    return torch.tensor([name in RISES for name in EVIDENCE], device=weights.device).expand_as(weights)
 
 
 def _numbers(value: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:

@@ -2,7 +2,8 @@
 
 Every projection asks both. The network reads the whole source set at once; rules fire from its strongest members. A
 `Combination` makes one probability of a link of what they say, edges of the graph carry the membership of their head,
-and logic comes after that. Rules are mined from the very graph that is asked (`mined_rules`).
+and logic comes after that. Rules are mined from the very graph that is asked (`mined_rules`), and how much both count
+is fitted to facts hidden from it (`own_weights`).
 
 A graph that is too large for the network is answered by rules alone.
 
@@ -30,6 +31,7 @@ from unseen.methods.combination import Combination, LinkEvidence
 from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
 from unseen.methods.known_facts import KnownFactsProjector
 from unseen.methods.mined_rules import MinedRules
+from unseen.methods.own_weights.own_opening import OwnOpening
 from unseen.methods.zero_shot import footprint
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class Combined:
     network: ZeroShot
     rules: MinedRules
     combination: Combination
+    own: OwnOpening = field(default_factory=OwnOpening)
+    """What the graphs that are asked add to the weights of the combination."""
     _is_small: WeakKeyDictionary[KnowledgeGraph, bool] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
@@ -87,13 +91,23 @@ class Combined:
         if not self.has_network(graph):
             return KnownFactsProjector(self.rules, self.ceiling).project(graph, sets, relations)
         compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
-        nodes = compact.gather(sets)
-        followed = follow_in_parts(compact, nodes, compact.relations_of(directed))
-        links = self.evidence(graph, sets, relations, followed)
-        found, way = self.combination.probabilities(links), self.combination
+        followed = follow_in_parts(compact, compact.gather(sets), compact.relations_of(directed))
+        own = self.own.weights(self, graph).rows(directed).on(self.device)
+        found, way = (
+            self.combination.probabilities(self.evidence(graph, sets, relations, followed), own),
+            self.combination,
+        )
         if way.sharpness != 1:
             found = (found**way.sharpness + TRACE * found) / (1 + TRACE)
         return compact.scatter(torch.maximum(followed, way.ceiling * found))
+
+    def links(
+        self, graph: KnowledgeGraph, sets: Float[Tensor, "batch entity"], relations: Int[Tensor, " batch"]
+    ) -> LinkEvidence:
+        """What network and rules say about every node, for some sets and relations."""
+        compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
+        followed = follow_in_parts(compact, compact.gather(sets), compact.relations_of(directed))
+        return self.evidence(graph, sets, relations, followed)
 
     def evidence(
         self,

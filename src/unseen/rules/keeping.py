@@ -1,11 +1,12 @@
-"""Where the rules of a graph are kept between two programs: beside a database, or in the cache of the user.
+"""Where what a graph teaches is kept between two programs: beside a database, or in the cache of the user.
 
-A database keeps them in its folder. Rules of files go to `rules/` in the cache folder, under the checksum of the graph.
+That is its rules (`RULES`), and what it adds to the weights of a model (`WEIGHTS`). A database keeps both.
+Those of files go to `rules/` and `weights/` in the cache folder, under the checksum of the graph.
 That folder is `UNSEEN_CACHE`, or `unseen` in the system's folder for caches; an empty `UNSEEN_CACHE` turns it off.
-Rules of a graph that came from neither are not kept. Files are replaced in one step: two programs at once do no harm.
-If a file is damaged, or cannot be read or written, rules are mined, and nobody hears of it.
+Those of a graph that came from neither are not kept. Files are replaced in one step: two programs at once do no harm.
+If a file is damaged, or cannot be read or written, all is found out anew, and nobody hears of it.
 
-The rules of the embedded graph come with the package (`tools/shipped_rules.py` writes them).
+Those of the embedded graph come with the package (`tools/shipped_rules.py` writes them).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from unseen.errors import UnseenError
 from unseen.rules.fingerprints import checksum_of
@@ -26,19 +27,27 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
 
 SETTING = "UNSEEN_CACHE"
-FILE = "rules.safetensors"
+RULES, WEIGHTS = "rules", "weights"
+SUFFIX = ".safetensors"
 MOST_BYTES = 1 << 30
-"""Of all rules in the cache folder; those that were not used for longest make room."""
+"""Of all files of a kind in the cache folder; those that were not used for longest make room."""
 
 
-def place_of(graph: KnowledgeGraph) -> Path | None:
-    """The file for the rules of a graph; None if they are not to be kept."""
+class Savable(Protocol):
+    """What is kept in a file."""
+
+    def save(self, path: Path) -> None:
+        """Write all of it to one file."""
+
+
+def place_of(graph: KnowledgeGraph, kind: str = RULES) -> Path | None:
+    """The file for the rules of a graph, or for what it adds to weights; None if nothing is to be kept."""
     if not has_source(graph):
         return None
     database, folder = source_of(graph), cache_folder()
     if database is not None:
-        return database / FILE
-    return None if folder is None else folder / "rules" / f"{checksum_of(graph)}.safetensors"
+        return database / f"{kind}{SUFFIX}"
+    return None if folder is None else folder / kind / f"{checksum_of(graph)}{SUFFIX}"
 
 
 def cache_folder() -> Path | None:
@@ -81,20 +90,21 @@ def shipped_rules(graph: KnowledgeGraph) -> Rules | None:
     return None
 
 
-def shipped_place(graph: KnowledgeGraph) -> Path:
-    """The file of the package that holds the rules of an embedded graph."""
-    return Path(str(resources.files("unseen.data") / "rules" / f"{checksum_of(graph)}.safetensors"))
+def shipped_place(graph: KnowledgeGraph, kind: str = RULES) -> Path:
+    """The file of the package that holds the rules of an embedded graph, or what it adds to weights."""
+    return Path(str(resources.files("unseen.data") / kind / f"{checksum_of(graph)}{SUFFIX}"))
 
 
-def keep(rules: Rules, place: Path | None) -> None:
-    """Write rules to their file, if that is possible."""
+def keep(found: Savable, place: Path | None) -> None:
+    """Write something to its file, if that is possible."""
     if place is None:
         return
+    is_cached = place.stem not in (RULES, WEIGHTS)
     with suppress(UnseenError, OSError):
-        if place.name != FILE:
+        if is_cached:
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        rules.save(place)
-        if place.name != FILE:
+        found.save(place)
+        if is_cached:
             _make_room(place.parent)
 
 

@@ -1,17 +1,18 @@
 """`/mcp`: the graph as tools for agents (Model Context Protocol), with the same keys and limits as every route.
 
 A key that may read finds the tools that read; a key that may write finds `add_facts` too. There are no sessions: each
-message is answered alone. What speaks the protocol is made with the first message, because to import it takes long.
+message is answered alone. What speaks the protocol is made with the first message, because to import it takes long; it
+has a thread of its own, so that nothing else waits for it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from unseen.database.engine.deadline import time_left
 from unseen.errors import MissingExtra
 from unseen.server.agent_graph import ServedGraph
 from unseen.server.problems import Problem, busy, too_slow
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from unseen.agents.http_exchange import HttpExchange
     from unseen.server.service import Service
 
+STARTING_RETRY = 5
+"""Seconds after which an agent comes again that was too early."""
 MOST_AT_A_TIME = 32
 """Messages that are worked on together; each may hold a thread until its question is answered."""
 
@@ -75,6 +78,7 @@ class _Agents:
     def __init__(self, service: Service) -> None:
         self._service, self._graph = service, ServedGraph(service)
         self._inside = 0
+        self._making: asyncio.Task[HttpExchange] | None = None
 
     async def answer(self, request: Request) -> Response:
         """The answer to a message, unless too many are being worked on."""
@@ -86,7 +90,7 @@ class _Agents:
             raise busy()
         self._inside += 1
         try:
-            exchange = await self._service.help(lambda: self._exchange)
+            exchange = await self._exchange()
             with self._graph.called_by(self._service.caller_of(request)):
                 async with asyncio.timeout(self._graph.patience):
                     found = await exchange.answer(request.scope, body, may_write=may_write)
@@ -96,8 +100,17 @@ class _Agents:
             self._inside -= 1
         return Response(found.body, found.status, media_type=found.content_type)
 
-    @cached_property
-    def _exchange(self) -> HttpExchange:
+    async def _exchange(self) -> HttpExchange:
+        """What speaks the protocol; made once, however many ask for it and whoever still waits."""
+        if self._making is None:
+            self._making = asyncio.create_task(asyncio.to_thread(self._made))
+        try:
+            async with asyncio.timeout(time_left(self._service.limits.seconds)):
+                return await asyncio.shield(self._making)
+        except TimeoutError:
+            raise busy(STARTING_RETRY) from None
+
+    def _made(self) -> HttpExchange:
         try:
             from unseen.agents.graph_tools import GraphTools
             from unseen.agents.http_exchange import HttpExchange

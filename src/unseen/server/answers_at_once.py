@@ -14,7 +14,7 @@ from unseen.api import ask_all
 from unseen.errors import Stopped
 from unseen.logic.algebra import Query
 from unseen.logic.stopping import stop_when
-from unseen.preparing import prepare
+from unseen.preparing import lookup_for, prepare
 from unseen.server.predicting import MOST_ANSWERS, RESTRICTIONS
 from unseen.server.problems import too_slow
 
@@ -46,7 +46,7 @@ def is_small(planned: Planned) -> bool:
 async def answered(service: Service, planned: Planned, caller: Caller) -> Answers:
     """The answers to a question, at once where that is possible."""
     if is_small(planned):
-        return await service.help(lambda: known_answers(service.database.graph, planned))
+        return await service.with_suggestions(service.help(lambda: known_answers(service.database.graph, planned)))
     return await service.answer(planned, caller)
 
 
@@ -54,7 +54,9 @@ def known_answers(graph: KnowledgeGraph, planned: Planned) -> Answers:
     """What the graph itself answers to a small question."""
     wanted = [count for count in (planned.limit, planned.asked.top) if count is not None]
     wishes = {name: getattr(planned.asked, name) for name in RESTRICTIONS}
-    question = prepare(graph, planned.query, top=min([*wanted, MOST_ANSWERS]) if wanted else None, **wishes)
+    lookup = lookup_for(graph, [planned.query], suggest=False)
+    top = min([*wanted, MOST_ANSWERS]) if wanted else None
+    question = prepare(graph, planned.query, top=top, lookup=lookup, **wishes)
     deadline = time.monotonic() + SECONDS
     try:
         with stop_when(lambda: time.monotonic() > deadline):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from unseen.database.engine.deadline import time_left
 from unseen.errors import Stopped
-from unseen.logic.stopping import checked_by
+from unseen.logic.stopping import checked_by, enough_after
 from unseen.server.admission import Backlog, Bounds, Cost, Ticket
 from unseen.server.callers import Caller
 from unseen.server.problems import Problem, disconnected, stopping, too_slow
@@ -327,7 +327,8 @@ class Batcher(Generic[Item, Result]):
         loop.call_soon_threadsafe(self._deliver, quick, results)
 
     def _answered_within(self, batch: _Taken[Item, Result], check: Callable[[], None]) -> Sequence[Result | Exception]:
-        with checked_by(check):
+        first = min(ticket.deadline for ticket in batch) - time.monotonic()
+        with checked_by(check), enough_after(first):
             return self._answered([ticket.item.item for ticket in batch])
 
     def _answered(self, items: Sequence[Item]) -> Sequence[Result | Exception]:

@@ -20,10 +20,12 @@ from unseen.logic.counting_text import parse_counted
 from unseen.logic.outer_form import OuterForm
 from unseen.logic.pattern import Pattern
 from unseen.logic.resolving import PREDICTED_STEPS
+from unseen.logic.stopping import also_checked_by, enough_after, search_time_left
 from unseen.logic.text import LONGEST_REMEMBERED, parse_question
 from unseen.preparing import is_sparql, lookup_for, parsed_sparql, prepare
 from unseen.server.admission import Bounds, Cost
-from unseen.server.pace import Pace, units_of
+from unseen.server.pace import GUESS, Pace, units_of
+from unseen.server.problems import busy
 from unseen.solution_tables.solving import MOST_KNOWN
 
 if TYPE_CHECKING:
@@ -51,7 +53,12 @@ EXPLAINING = 1
 RESTRICTIONS = ("kind", "type_relation", "new")
 """What says who may be an answer."""
 TRIED_TOGETHER = 8
-"""Relation steps as which a part counts of a question that is no tree: several of its values are tried."""
+"""Relation steps as which a link counts of a question that is no tree: several of its values are tried."""
+SEARCHING, MOST_SEARCHING = 1 / 4, 1 / 2
+"""Shares of the time limit: such a question gets what was found until the first one, and is refused at the second."""
+MOST_OF_REST, SEARCH_RETRY = 0.8, 10
+"""The share of the time until its deadline that it may take; when it may come again if it had waited too long."""
+BOTH = (False, True)
 EXACT_GUESS = 1e-8
 """Seconds for a unit of an exact answer before anything is measured."""
 
@@ -114,18 +121,25 @@ class _Bound:
     question: Question
     steps: int
 
+    @property
+    def is_tree(self) -> bool:
+        """Whether it is answered together with others."""
+        return self.question.pattern is None
+
 
 class Predictor:
     """A method, opened once, on whatever a database holds at the moment of asking."""
 
-    def __init__(self, database: Database, model: str) -> None:
+    def __init__(self, database: Database, model: str, seconds: float = Bounds.seconds) -> None:
+        """`seconds` is the longest time for one question."""
         self.database, self.name = database, model
+        self._searching, self._most_searching = SEARCHING * seconds, MOST_SEARCHING * seconds
         self.method: Method | None = None if model == "exact" else open_method(model)
         self._cautions = Cautions(self.method, model)
         self._graph, self._version = database.graph, -1
         """What was asked last: `cost_of` must not wait for a new graph."""
-        self._paces = {False: Pace(), True: Pace(EXACT_GUESS)}
-        """By whether only exact answers are wanted."""
+        self._paces = {(exact, tree): Pace(EXACT_GUESS if exact else GUESS) for exact in BOTH for tree in BOTH}
+        """By whether only exact answers are wanted, and whether the question is a tree."""
         self._explaining = Pace()
         self._timed = 0.0
         """Seconds of all calls so far; a call inside of a call counts once."""
@@ -134,7 +148,7 @@ class Predictor:
 
     def pace(self, *, exact: bool) -> Pace:
         """How long predicted or exact answers take."""
-        return self._paces[exact or self.method is None]
+        return self._paces[exact or self.method is None, True]
 
     def guesses(self, graph: KnowledgeGraph, needed: Sequence[int]) -> tuple[str, ...]:
         """Warnings about directed relations that cannot be predicted."""
@@ -158,7 +172,10 @@ class Predictor:
     def cost_of(self, planned: Planned) -> Cost:
         """What a question will take, by what others have taken."""
         steps = planned.steps + PREPARING * (self._version != self.database.version)
-        seconds = units_of(self._graph, steps) * self._paces[self._is_exact(planned)].seconds
+        is_tree = isinstance(planned.query, Query)
+        seconds = units_of(self._graph, steps) * self._paces[self._is_exact(planned), is_tree].seconds
+        if not is_tree:  # nothing is gained by answering it together with others
+            return Cost(min(seconds, self._most_searching), Bounds.batch_cells)
         if planned.asked.explain and not self._is_exact(planned):
             seconds += units_of(self._graph, EXPLAINING) * self._explaining.seconds
         return Cost(seconds, planned.steps * self._graph.num_entities)
@@ -175,7 +192,7 @@ class Predictor:
 
     def measuring(self) -> float:
         """How many seconds `measure` will take, by estimate."""
-        return units_of(self._graph, MEASURING) * self._paces[self.method is None].seconds
+        return units_of(self._graph, MEASURING) * self._paces[self.method is None, True].seconds
 
     def answer_all(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
         """Answers or an error for each question, by one call of the method; equal questions are answered once."""
@@ -191,13 +208,13 @@ class Predictor:
         prepared = _prepared(graph, planned)
         results: dict[int, Answers | Exception] = {}
         results |= {place: one for place, one in enumerate(prepared) if isinstance(one, Exception)}
+        bound = {place: one for place, one in enumerate(prepared) if isinstance(one, _Bound)}
         for exact in (False, True):
-            chosen = {
-                place: one
-                for place, one in enumerate(prepared)
-                if isinstance(one, _Bound) and self._is_exact(planned[place]) == exact
-            }
-            results |= dict(zip(chosen, self._answered(graph, list(chosen.values()), exact=exact), strict=True))
+            chosen = {place: one for place, one in bound.items() if self._is_exact(planned[place]) == exact}
+            trees = {place: one for place, one in chosen.items() if one.is_tree}
+            results |= dict(zip(trees, self._answered(graph, list(trees.values()), exact=exact), strict=True))
+            for place in chosen.keys() - trees.keys():
+                results[place] = self._searched(graph, chosen[place], exact=exact)
         self._graph, self._version = graph, version
         return [
             self._cautioned(graph, planned[place], prepared[place], results[place]) for place in range(len(planned))
@@ -225,12 +242,30 @@ class Predictor:
                 return [error]
             return [answer for question in questions for answer in self._answered(graph, [question], exact=exact)]
 
+    def _searched(self, graph: KnowledgeGraph, question: _Bound, *, exact: bool) -> Answers | Exception:
+        """The answers to a question that is no tree: those that are found in its time."""
+        left = MOST_OF_REST * search_time_left()
+        until = time.monotonic() + min(self._most_searching, left)
+
+        def check() -> None:
+            if time.monotonic() > until:
+                raise busy(SEARCH_RETRY) if left < self._most_searching else self._too_long()
+
+        with also_checked_by(check), enough_after(min(self._searching, left / 2)):
+            return self._answered(graph, [question], exact=exact)[0]
+
+    def _too_long(self) -> QueryRefused:
+        reason = f"finding its answers takes longer than {self._most_searching:g} seconds"
+        return QueryRefused(f"{reason}: name an entity, or say more about its variables")
+
     def _measured(self, graph: KnowledgeGraph, questions: list[_Bound], *, exact: bool) -> list[Answers]:
         """The answers of one call; the time that it takes, and that of its reasons, are noted apart."""
         method, name = (None, "exact") if exact else (self.method, self.name)
         steps = sum(one.steps for one in questions) + PREPARING * (graph is not self._graph)
+        is_tree = questions[0].is_tree
         explained = 0 if exact else EXPLAINING * sum(one.question.explain for one in questions)
-        began, before, pace, units = time.perf_counter(), self._timed, self._paces[exact], units_of(graph, steps)
+        began, before = time.perf_counter(), self._timed
+        pace, units = self._paces[exact, is_tree], units_of(graph, steps)
         note = pace.note_unfinished
 
         def seconds() -> float:
@@ -242,6 +277,8 @@ class Predictor:
 
         def answered() -> None:
             nonlocal pace, units, note
+            if not is_tree:  # its reasons are part of the search
+                return
             pace.note(units, seconds())
             pace, units = self._explaining, units_of(graph, explained)
             note = pace.note_unfinished
@@ -283,7 +320,7 @@ def steps_of(query: Query | Pattern | OuterForm) -> int:
     if isinstance(query, OuterForm):
         return steps_of(query.core.question(query.needed, {}))
     if isinstance(query, Pattern):
-        return TRIED_TOGETHER * len(query.parts)
+        return TRIED_TOGETHER * max(1, query.links)
     if query.size > MOST_PARTS:
         raise QueryRefused(f"it has more than {MOST_PARTS:,} parts, counted along every way through it")
     seen: set[int] = set()
@@ -310,7 +347,7 @@ def _single_steps(graph: KnowledgeGraph) -> Iterator[Question]:
 
 def _prepared(graph: KnowledgeGraph, planned: Sequence[Planned]) -> list[_Bound | UnseenError]:
     """Each question with ids, or what is wrong with it; all names are looked up together."""
-    lookup = lookup_for(graph, [one.query for one in planned if isinstance(one.query, Query)])
+    lookup = lookup_for(graph, [one.query for one in planned], suggest=False)
     return [_attempt(partial(_bound, graph, one, lookup)) for one in planned]
 
 

@@ -74,6 +74,12 @@ def held() -> Problem:
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "10"})
 
 
+def occupied() -> Problem:
+    """All threads of one kind are held by work that nobody waits for any more."""
+    message = "work that ran over its time has not ended yet; try again in 10 seconds"
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "10"})
+
+
 def read_only() -> Problem:
     """Writes fail."""
     message = "writes fail at the moment, reading goes on; the log of the server says why"

@@ -11,7 +11,7 @@ from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.conversions import triple_table
 from unseen.logic.algebra import Project, walk
 from unseen.logic.text import LONGEST_REMEMBERED
-from unseen.preparing import is_sparql
+from unseen.preparing import is_sparql, lookup_for
 from unseen.scores import Score, Scores, shown_triple
 from unseen.scoring import scores_of
 from unseen.scoring_tables import scored_table
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.vocabulary import Lookup
     from unseen.server.predicting import Predictor
 
     Given = str | tuple[str, str, str]
@@ -111,7 +112,9 @@ class ScoreWork:
         triples = [one for one in stated.given if isinstance(one, tuple)]
         if len(triples) == len(stated.given) and not stated.explain and not stated.is_single:
             return scored_table(graph, triple_table(triples), method, name, self._predictor.guesses)
-        prepared = [_prepared(graph, one, stated.type_relation) for one in planned.parsed]
+        queries = [one.query for one in planned.parsed if isinstance(one, ParsedStatement)]
+        lookup = lookup_for(graph, queries, suggest=False)
+        prepared = [_prepared(graph, one, stated.type_relation, lookup) for one in planned.parsed]
         if stated.is_single and isinstance(prepared[0], UnseenError):
             raise prepared[0]
         bound = [one for one in prepared if isinstance(one, Statement)]
@@ -139,11 +142,13 @@ def _attempted(given: Given, graph: KnowledgeGraph) -> ParsedStatement | UnseenE
         return error
 
 
-def _prepared(graph: KnowledgeGraph, parsed: ParsedStatement | UnseenError, type_relation: str | None) -> Prepared:
+def _prepared(
+    graph: KnowledgeGraph, parsed: ParsedStatement | UnseenError, type_relation: str | None, lookup: Lookup
+) -> Prepared:
     if isinstance(parsed, UnseenError):
         return parsed
     try:
-        return prepare_statement(graph, parsed, type_relation=type_relation)
+        return prepare_statement(graph, parsed, type_relation=type_relation, lookup=lookup)
     except Stopped:
         raise
     except UnseenError as error:

@@ -6,9 +6,11 @@ import asyncio
 import json
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from unseen.errors import UnseenError
+from unseen.errors import UnknownName, UnseenError
+from unseen.graph.catalogue import suggested
 from unseen.logic.outer_form import OuterForm
 from unseen.server.admission import Bounds
 from unseen.server.answering_tables import table_answers
@@ -24,7 +26,7 @@ from unseen.server.reader_pool import CAUSES, Readers
 from unseen.server.workers import WorkerThreads, log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request as HttpRequest
 
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+MOST_SUGGESTIONS = 8
+"""Requests that look something up beyond which unknown names are told without the closest ones."""
 LONG_TEXTS = 16
 """Long texts that may wait to be read: a megabyte takes half a second. More are refused at once."""
 
@@ -49,7 +53,7 @@ class Service:
     def __init__(self, database: Database, settings: ServerSettings) -> None:
         self.database, self.settings, self.limits = database, settings, settings.limits
         self.metrics = Metrics()
-        self.predictor = Predictor(database, settings.model)
+        self.predictor = Predictor(database, settings.model, self.limits.seconds)
         self.started = time.monotonic()
         self.is_stopping = False
         self.work = ModelWork(self.predictor)
@@ -158,11 +162,24 @@ class Service:
         """Answer a question that is parsed."""
         if isinstance(planned.query, OuterForm):
             return await table_answers(self, planned.asked, planned.query, caller)
-        return cast("Answers", await self.batcher.submit(planned, caller))
+        return cast("Answers", await self.with_suggestions(self.batcher.submit(planned, caller)))
+
+    async def with_suggestions(self, answer: Awaitable[Result]) -> Result:
+        """An answer; an error for an unknown name offers the closest ones, unless many wait for that.
+
+        To find them takes longer than to answer most questions, so it is not done where these are answered.
+        """
+        try:
+            return await answer
+        except UnknownName as error:
+            if error.closest or self.names.inside > MOST_SUGGESTIONS:
+                raise
+            raise await self.look_up(partial(suggested, self.database.graph, error)) from None
 
     async def score(self, stated: Stated, caller: Caller = ANYONE) -> Scores:
         """Score statements, in the same queue as questions."""
-        return cast("Scores", await self.batcher.submit(await self._planned(stated, caller), caller))
+        scores = self.batcher.submit(await self._planned(stated, caller), caller)
+        return cast("Scores", await self.with_suggestions(scores))
 
     def caller_of(self, request: HttpRequest) -> Caller:
         """Who asks, and whether they still wait."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from unseen.database.engine.deadline import time_left
 from unseen.errors import UnseenError
-from unseen.server.problems import busy, held, stopping, too_slow
+from unseen.server.problems import busy, occupied, stopping, too_slow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ class WorkerThreads:
         if self._stopped:
             raise stopping()
         if self.is_stuck:
-            raise held()
+            raise occupied()
         if self.inside >= self.most:
             raise busy()
         self.inside += 1

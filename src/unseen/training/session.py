@@ -166,6 +166,11 @@ def calibrate(dataset: Dataset, folder: RunFolder, method: Trainable, report: Re
     write_json(folder.path / "calibration.json", fit_calibration(method, dataset, count, progress=progress).to_json())
 
 
+def drop_calibration(folder: RunFolder) -> None:
+    """Remove the probabilities of earlier weights: who interrupts a run does not want to wait for new ones."""
+    (folder.path / "calibration.json").unlink(missing_ok=True)
+
+
 def _run(
     dataset: Dataset, folder: RunFolder, workers: Workers, minutes: float | None, report: Report | None
 ) -> Outcome:
@@ -174,8 +179,11 @@ def _run(
     method = make_method(config, folder.relation_names, folder.entity_names)
     method = method.to(chosen_device(config.device, workers.local_rank))
     outcome = Trainer(method, Material.of(method, dataset, config), config, folder, workers, report).run(minutes)
-    if outcome.is_complete and workers.is_first:
-        calibrate(dataset, folder, method, report)
+    if workers.is_first:
+        if outcome.reason == "interrupted":
+            drop_calibration(folder)
+        else:
+            calibrate(dataset, folder, method, report)
     workers.wait()
     return outcome
 

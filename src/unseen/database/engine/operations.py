@@ -6,6 +6,7 @@ at once, and that of the machine after `flush`.
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,10 @@ MOST_TOUCHED = 200_000
 """Statements in a trace; of an update that touches more it is said that anything may have changed."""
 PATIENCE = 10.0
 """Seconds to wait for a store that another process has open."""
+PAUSES_OF_BACKUP = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0)
+"""Seconds after which a copy is tried again that was made while the log grew."""
+GROWING = "File smaller than expected"
+"""What the engine says of a file that is shorter than its notes tell."""
 _TOUCHED_GRAPH, _STATE_GRAPH = pyoxigraph.NamedNode(TOUCHED), pyoxigraph.NamedNode(STATE)
 _CHANGE, _ANYTHING = pyoxigraph.NamedNode(CHANGE), pyoxigraph.NamedNode(ANYTHING)
 
@@ -162,7 +167,20 @@ class Operations:
         return len(self.store) - sum(1 for graph in own for _ in self.store.quads_for_pattern(None, None, None, graph))
 
     def backup(self, path: str) -> None:
-        """Write a checkpoint of what is committed into a new folder; files that do not change are hard links."""
+        """Write a checkpoint of what is committed into a new folder; files that do not change are hard links.
+
+        Where another thread writes, the engine may expect more of its log than is written yet; then it tries again.
+        """
+        for pause in PAUSES_OF_BACKUP:
+            try:
+                self.store.backup(path)
+            except (OSError, RuntimeError) as error:
+                if GROWING not in str(error):
+                    raise
+                shutil.rmtree(path, ignore_errors=True)
+                time.sleep(pause)
+            else:
+                return
         self.store.backup(path)
 
     def flush(self) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from unseen.logic.algebra import Project, bind, walk
 from unseen.logic.choose import largest
 from unseen.logic.joins.cutting import placeholder
 from unseen.logic.resolving import resolved
-from unseen.logic.stopping import check_stop
+from unseen.logic.stopping import check_stop, search_time_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 TOGETHER = 32
 """Partial assignments that are taken on together."""
+MOST_OF_TIME = 0.1
+"""The share of the time that is left which one round may take before the next one is made smaller."""
 WIDTH = 64
 """Values of a variable that are tried after each partial assignment."""
 WIDEST = 1 << 30
@@ -99,6 +102,12 @@ class FoundTuples:
         return heapq.nlargest(count, (one.probability for one in self.tuples.values()))[-1]
 
 
+def together_next(together: int, before: float, left: float) -> int:
+    """How many assignments are taken on together next: more as long as that is quick, by the time left then and now."""
+    is_quick = left == inf or before - left < left * MOST_OF_TIME
+    return min(2 * together, TOGETHER) if is_quick else max(1, together // 2)
+
+
 class BoundTrees:
     """The trees of a plan with values in place of the variables that have one."""
 
@@ -151,12 +160,16 @@ class TupleSearch:
 
     def best(self, count: int) -> FoundTuples:
         """The best tuples that are not known, at least `count` of them if there are so many."""
-        while self._bound() > max(self.found.threshold(count), LEAST) and self._steps_left > 0:
+        left = search_time_left()
+        together = TOGETHER if left == inf else 1
+        while self._bound() > max(self.found.threshold(count), LEAST) and self._steps_left > 0 and left > 0:
             check_stop()
-            chosen = self._chosen(max(self.found.threshold(count), LEAST))
+            chosen = self._chosen(max(self.found.threshold(count), LEAST), together)
             if not chosen:
                 break
             self._take(chosen, count)
+            before, left = left, search_time_left()
+            together = together_next(together, before, left)
         self.found.missed = max(self.found.missed, self._bound())
         return self.found
 
@@ -177,9 +190,9 @@ class TupleSearch:
         tops = [heap[0][0] for heap in (self._open, self._completed) if heap]
         return -min([*tops, *(partial[0] for _, partial in self._promised)], default=0.0)
 
-    def _chosen(self, least: float) -> list[Partial]:
+    def _chosen(self, least: float, together: int) -> list[Partial]:
         """What is promised most, then the most promising assignments of both heaps, in turns."""
-        count, heaps = min(TOGETHER, max(1, self._steps_left // self._each)), [self._open, self._completed]
+        count, heaps = min(together, max(1, self._steps_left // self._each)), [self._open, self._completed]
         chosen: list[Partial] = []
         while self._promised and len(chosen) < count:
             partial = heapq.heappop(self._promised)[1]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 10_000_000
 """Rows of the largest table."""
+MOST_CELLS = 40_000_000
+"""Values of the largest table: some hundreds of megabytes while it is made."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,8 @@ class Bindings:
     def joined(self, other: Bindings) -> Bindings:
         """Rows of both that agree on the variables they share."""
         shared = [variable for variable in self.columns if variable in other.columns]
-        mine, theirs = _matching(
-            *_keys([self.columns[v] for v in shared], [other.columns[v] for v in shared], self, other)
-        )
+        keys = _keys([self.columns[v] for v in shared], [other.columns[v] for v in shared], self, other)
+        mine, theirs = _matching(*keys, len(self.columns.keys() | other.columns.keys()))
         columns = {variable: column[mine] for variable, column in self.columns.items()}
         columns |= {v: column[theirs] for v, column in other.columns.items() if v not in columns}
         return Bindings(columns, len(mine))
@@ -93,7 +94,7 @@ def followed(graph: KnowledgeGraph, table: Bindings, directed: int, sources: Ids
     starts, ends = graph.edges_from(directed)
     first, last = np.searchsorted(starts, sources), np.searchsorted(starts, sources, side="right")
     lengths = last - first
-    _check_rows(int(lengths.sum()))
+    _check_size(int(lengths.sum()), len(table.columns) + 1)
     rows = np.repeat(np.arange(table.rows), lengths)
     edges = np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
     return table.taken(rows).with_column(variable, ends[edges])
@@ -111,10 +112,11 @@ def linked(graph: KnowledgeGraph, directed: int, sources: Ids, targets: Ids) -> 
     return found
 
 
-def _check_rows(rows: int) -> None:
+def _check_size(rows: int, columns: int) -> None:
     check_stop()
-    if rows > MOST_ROWS:
-        raise too_many(MOST_ROWS)
+    most = min(MOST_ROWS, MOST_CELLS // columns)
+    if rows > most:
+        raise too_many(most)
 
 
 def too_many(rows: int) -> QueryRefused:
@@ -146,12 +148,12 @@ def _keys(mine: list[Ids], theirs: list[Ids], left: Bindings, right: Bindings) -
     return first, second
 
 
-def _matching(first: Places, second: Places) -> tuple[Places, Places]:
-    """Places of all pairs with equal keys."""
+def _matching(first: Places, second: Places, columns: int) -> tuple[Places, Places]:
+    """Places of all pairs with equal keys, of which a table with so many columns is made."""
     order = np.argsort(second, kind="stable")
     low, high = (np.searchsorted(second[order], first, side=side) for side in ("left", "right"))
     lengths = high - low
-    _check_rows(int(lengths.sum()))
+    _check_size(int(lengths.sum()), columns)
     rows = np.repeat(np.arange(len(first)), lengths)
     within = np.repeat(low - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
     return rows, order[within]

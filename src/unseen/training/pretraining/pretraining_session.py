@@ -27,7 +27,7 @@ from unseen.training.distributed import Workers
 from unseen.training.loop import Material, Trainer
 from unseen.training.pretraining.held_out import held_out_split, with_validation
 from unseen.training.pretraining.world_source import WorldSource
-from unseen.training.session import from_settings, set_up_torch, start_of
+from unseen.training.session import drop_calibration, from_settings, set_up_torch, start_of
 from unseen.training.validation import Validation
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ def _run(
     validation = Validation(datasets, replace(config, validation_types=()))
     with WorldSource(method, training, config) as source:  # type: ignore[arg-type]
         outcome = Trainer(method, Material(source, validation), config, folder, workers, report).run(minutes)
-    if outcome.is_complete and workers.is_first and config.calibration_queries:
+    if workers.is_first and outcome.reason == "interrupted":
+        drop_calibration(folder)
+    elif workers.is_first and config.calibration_queries:
         calibrate(graphs, folder, method, report)  # type: ignore[arg-type]
     workers.wait()
     return outcome

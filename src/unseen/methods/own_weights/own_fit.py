@@ -1,0 +1,203 @@
+"""Weights of network and rules, and probabilities of links, that suit one graph: fitted to facts hidden from it.
+
+Two problems, one after the other, each drawn towards what was there before:
+
+1. how much each kind of evidence counts: a softmax over the candidates of a question finds what was hidden. First for
+   all relations together, drawn towards the shipped weights; then for each directed relation, drawn towards those.
+2. how likely a candidate with such a score is: the log-odds are a weighted sum of the score and of what is the same for
+   all candidates of a question; questions count as often as they come. Scale and offset of each relation come last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unseen.methods.combination import CALIBRATION, EVIDENCE, LEAST_WEIGHT, OFFSET, RISES
+from unseen.methods.own_weights.hidden_rows import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from unseen.methods.combination import Combination
+    from unseen.methods.own_weights.row_candidates import RowCandidates
+
+    Floats = NDArray[np.float64]
+    Ids = NDArray[np.int64]
+
+SHARED_PENALTY, OWN_PENALTY = 20.0, 60.0
+"""For moving a weight by what changes scores by about 1."""
+SCALE_PENALTY, OFFSET_PENALTY = 60.0, 6.0
+RELATION_PENALTIES = np.array([300.0, 10.0])
+"""For the scale and the offset of one relation."""
+DAMPING = 0.5
+"""Questions with n hidden answers count n to this power less: their answers depend on each other."""
+KEPT = 1 - MISSING
+LEAST_ROWS = 5
+"""A relation with fewer questions has the weights of all."""
+STEPS, HALVINGS = 30, 20
+RISING = np.array([name in RISES for name in EVIDENCE])
+
+
+def fitted_weights(
+    candidates: RowCandidates, relations: Ids, row_weights: Floats, num_relations: int, way: Combination
+) -> tuple[Floats, Floats]:
+    """What to add to the shipped weights of evidence and of probabilities, by directed relation."""
+    evidence = _fitted_evidence(candidates, relations, num_relations)
+    return evidence, _fitted_calibration(candidates, relations, row_weights, evidence, way)
+
+
+def scores_of(candidates: RowCandidates, added: Floats) -> tuple[Floats, Floats]:
+    """The score of every candidate with something added to its row's weights, and their total by row."""
+    weights = candidates.shipped + added
+    weights[:, RISING] = np.maximum(weights[:, RISING], LEAST_WEIGHT)
+    scores = np.einsum("rce,re->rc", candidates.kinds, weights)
+    with np.errstate(divide="ignore"):
+        terms = scores + np.log(candidates.many)
+    highest = terms.max(axis=1, keepdims=True)
+    totals = highest[:, 0] + np.log(np.exp(terms - highest).sum(axis=1))
+    return scores, np.clip(totals, -30, 30)
+
+
+def _fitted_evidence(candidates: RowCandidates, relations: Ids, num_relations: int) -> Floats:
+    """By directed relation what to add to the weights of evidence; the last row is for relations without questions."""
+    added = np.zeros((num_relations + 1, len(EVIDENCE)))
+    asked = np.flatnonzero((candidates.is_true & (candidates.many > 0)).any(axis=1))
+    if not len(asked):
+        return added
+    rows, of_row = candidates.take(asked), relations[asked]
+    spread = _spread(rows)
+    shared = _softmax_fit(rows, np.zeros((len(rows.many), len(EVIDENCE))), spread, SHARED_PENALTY)
+    added[:] = shared
+    for relation in np.unique(of_row):
+        chosen = np.flatnonzero(of_row == relation)
+        if len(chosen) >= LEAST_ROWS:
+            own = np.broadcast_to(shared, (len(chosen), len(EVIDENCE)))
+            added[relation] += _softmax_fit(rows.take(chosen), own, spread, OWN_PENALTY)
+    return added
+
+
+def _spread(rows: RowCandidates) -> Floats:
+    """How far apart the candidates of a row lie in each kind of evidence."""
+    share = rows.many / np.maximum(1e-9, rows.many.sum(axis=1, keepdims=True))
+    mean = np.einsum("rc,rce->re", share, rows.kinds)
+    variance = np.einsum("rc,rce->re", share, (rows.kinds - mean[:, None, :]) ** 2)
+    spread: Floats = np.sqrt(variance.mean(axis=0)) + 0.1
+    return spread
+
+
+def _softmax_fit(rows: RowCandidates, base: Floats, spread: Floats, penalty: float) -> Floats:
+    """What to add to the weights of all rows together, so that what was hidden is found most surely."""
+    start, _ = scores_of(rows, base)
+    inputs, many = rows.kinds / spread, rows.many
+    wanted = rows.is_true * many
+    wanted = wanted / np.maximum(1e-9, wanted.sum(axis=1, keepdims=True))
+    target = np.einsum("rc,rce->e", wanted, inputs)
+
+    def chances(at: Floats) -> tuple[float, Floats]:
+        scores = start + inputs @ at
+        highest = np.where(many > 0, scores, -np.inf).max(axis=1, keepdims=True)
+        found = np.exp(np.where(many > 0, scores - highest, -np.inf)) * many
+        total = found.sum(axis=1, keepdims=True)
+        logs = (np.log(total[:, 0]) + highest[:, 0]) - (wanted * scores).sum(axis=1)
+        return float(logs.sum() + penalty / 2 * at @ at), found / total
+
+    def slopes(at: Floats, found: Floats) -> tuple[Floats, Floats]:
+        mean = np.einsum("rc,rce->re", found, inputs)
+        gradient = mean.sum(axis=0) - target + penalty * at
+        square = np.einsum("rc,rce,rcf->ef", found, inputs, inputs) - mean.T @ mean
+        return gradient, square + penalty * np.eye(len(at))
+
+    return _newton(np.zeros(len(EVIDENCE)), chances, slopes) / spread
+
+
+def _fitted_calibration(
+    candidates: RowCandidates,
+    relations: Ids,
+    row_weights: Floats,
+    evidence: Floats,
+    way: Combination,
+) -> Floats:
+    """By directed relation what to add to scale and offsets, beside what is added to the weights of evidence."""
+    added = np.zeros((len(evidence), len(CALIBRATION)))
+    scores, totals = scores_of(candidates, evidence[relations])
+    shipped = way.scale * scores + (_shipped_offsets(candidates, way) + way.offset.get("total", 0.0) * totals)[:, None]
+    used = candidates.many > 0
+    row = np.nonzero(used)[0]
+    columns = calibration_columns(scores, candidates.offsets, totals)
+    inputs, start = columns[used], shipped[used]
+    answers = (candidates.many * candidates.is_true).sum(axis=1)
+    counts = row_weights / np.maximum(1.0, answers) ** DAMPING
+    many, truth = candidates.many[used] * counts[row], candidates.is_true[used]
+    penalties = np.array([SCALE_PENALTY] + [OFFSET_PENALTY] * (len(CALIBRATION) - 1))
+    shared = _logistic_fit(inputs, start, many, truth, penalties)
+    added[:] = shared
+    start = start + inputs @ shared
+    for relation in np.unique(relations):
+        own = relations[row] == relation
+        added[relation, :2] += _logistic_fit(inputs[own, :2], start[own], many[own], truth[own], RELATION_PENALTIES)
+    return added
+
+
+def calibration_columns(scores: Floats, offsets: Floats, totals: Floats) -> Floats:
+    """What log-odds are a weighted sum of: [row, candidate, one of `CALIBRATION`]."""
+    rest = np.stack([np.ones(len(totals)), offsets[:, 4], offsets[:, 5], totals], axis=1)
+    return np.concatenate(
+        [scores[:, :, None], np.broadcast_to(rest[:, None, :], (*scores.shape, rest.shape[1]))], axis=2
+    )
+
+
+def _shipped_offsets(candidates: RowCandidates, way: Combination) -> Floats:
+    weights = np.array([way.offset.get(name, 0.0) for name in OFFSET[:-1]])
+    found: Floats = candidates.offsets @ weights
+    return found
+
+
+def _logistic_fit(inputs: Floats, start: Floats, many: Floats, truth: NDArray[np.bool_], penalties: Floats) -> Floats:
+    """What to add to the logits, by column, so that what was hidden is likeliest.
+
+    Of the facts that hold, `MISSING` are missing from the graph and look like all others that were not hidden. With
+    odds a of a fact missing, and as many of the rest hidden, a candidate was hidden with probability
+    KEPT a / (1 + (1 + KEPT) a): less than half, however certain it is.
+    """
+
+    def chances(at: Floats) -> tuple[float, Floats]:
+        odds = np.exp(np.clip(start + inputs @ at, -30, 30))
+        hidden = KEPT * odds / (1 + (1 + KEPT) * odds)
+        loss = -(many * np.log(np.where(truth, hidden, 1 - hidden))).sum() + penalties @ at**2 / 2
+        return float(loss), odds
+
+    def slopes(at: Floats, odds: Floats) -> tuple[Floats, Floats]:
+        likely, either = odds / (1 + odds), (1 + KEPT) * odds / (1 + (1 + KEPT) * odds)
+        gradient = inputs.T @ (many * (either - likely - truth * (1 - likely))) + penalties * at
+        information = KEPT * odds / (1 + odds) / (1 + (1 + KEPT) * odds) ** 2
+        return gradient, (inputs * (many * information)[:, None]).T @ inputs + np.diag(penalties)
+
+    return _newton(np.zeros(inputs.shape[1]), chances, slopes)
+
+
+def _newton(
+    start: Floats,
+    losses: Callable[[Floats], tuple[float, Floats]],
+    slopes: Callable[[Floats, Floats], tuple[Floats, Floats]],
+) -> Floats:
+    """Newton's method; steps are halved until the loss falls."""
+    found = start
+    loss, chances = losses(found)
+    for _ in range(STEPS):
+        gradient, curvature = slopes(found, chances)
+        step = np.linalg.solve(curvature, gradient)
+        for _halving in range(HALVINGS):
+            trial, trial_chances = losses(found - step)
+            if trial < loss:
+                break
+            step = step / 2
+        else:
+            break
+        found, loss, chances = found - step, trial, trial_chances
+        if np.abs(step).max() < 1e-5:
+            break
+    return found

@@ -1,0 +1,152 @@
+"""What a graph adds to the weights of a model: remembered, kept in a file, shipped, or found out in a few seconds.
+
+Facts of the graph are hidden and asked for (`hidden_rows`), by the network on the graph without them and by the rules
+of the graph, and the weights are fitted to what came back (`own_fit`). The first questions are timed; on a graph on
+which too few could be asked, and on a small one, nothing is added. `UNSEEN_FIT=0` turns all of it off.
+
+Weights stay while a graph grows or shrinks, until a fifth of its facts has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+
+from unseen.errors import UnseenError
+from unseen.logic.stopping import check_stop
+from unseen.methods.own_weights.hidden_rows import HiddenRows, hidden_rows
+from unseen.methods.own_weights.own_fit import fitted_weights
+from unseen.methods.own_weights.own_weights import OwnWeights, nothing_added
+from unseen.methods.own_weights.row_candidates import RowCandidates, candidates_of
+from unseen.rules.keeping import WEIGHTS, keep, place_of, shipped_place
+from unseen.rules.opening import use_rules
+from unseen.rules.origins import has_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from unseen.graph import KnowledgeGraph
+    from unseen.methods.combined import Combined
+
+SETTING = "UNSEEN_FIT"
+LEAST_TRIPLES = 1000
+"""Fewer facts say too little."""
+SECONDS, SECONDS_PER_MILLION = 8.0, 28.0
+"""Of processor time for asking about hidden facts, and more for each million triples."""
+QUESTIONS = (256, 192, 128, 96, 64, 48, 32)
+"""As many of these are asked as time allows, as the first ones show; none if time is too short for the fewest."""
+AT_ONCE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class OwnOpening:
+    """The weights of the graphs that one model is asked about."""
+
+    _lock: RLock = field(default_factory=RLock)
+    _remembered: WeakKeyDictionary[KnowledgeGraph, OwnWeights] = field(default_factory=WeakKeyDictionary)
+    _latest: list[OwnWeights] = field(default_factory=list)
+
+    def weights(self, method: Combined, graph: KnowledgeGraph) -> OwnWeights:
+        """What a graph adds to the weights of a method."""
+        found = self._remembered.get(graph)
+        if found is None:
+            with self._lock:
+                found = self._remembered.get(graph) or self._opened(method, graph)
+                self._remembered[graph] = found
+                self._latest[:] = [found]
+        return found
+
+    def _opened(self, method: Combined, graph: KnowledgeGraph) -> OwnWeights:
+        model = checksum_of_model(method)
+        if not is_wanted() or graph.num_triples < LEAST_TRIPLES:
+            return nothing_added(graph, model)
+        place = place_of(graph, WEIGHTS)
+        for known in (_kept(place), _shipped(graph), *self._latest):
+            if known is not None and known.questions and known.suits(graph, model):
+                return known
+        found = fitted_to(method, graph, model)
+        keep(found, place)
+        return found
+
+
+def is_wanted() -> bool:
+    """Whether weights are fitted to graphs at all."""
+    return os.environ.get(SETTING, "1") not in ("", "0")
+
+
+def checksum_of_model(method: Combined) -> str:
+    """A short text for the shipped weights that something is added to."""
+    digest = hashlib.blake2b(json.dumps(method.combination.to_json(), sort_keys=True).encode(), digest_size=16)
+    for weights in method.network.parameters():
+        digest.update(weights.detach().flatten()[:16].float().cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def fitted_to(method: Combined, graph: KnowledgeGraph, model: str = "", seconds: float | None = None) -> OwnWeights:
+    """The weights that find facts hidden from a graph, with as many questions as some seconds allow."""
+    rows = hidden_rows(graph, QUESTIONS[0])
+    use_rules(rows.graph, method.rules_of(graph))
+    asked = _asked(method, rows, seconds or SECONDS + SECONDS_PER_MILLION * graph.num_triples / 1e6)
+    nothing = nothing_added(graph, model)
+    if asked is None:
+        return nothing
+    count, directed = len(asked.many), graph.vocabulary.num_directed_relations
+    found = fitted_weights(asked, rows.relations[:count], rows.weights[:count], directed, method.combination)
+    return OwnWeights(*found, count, nothing.relation_keys, graph.num_triples, model)
+
+
+def _asked(method: Combined, rows: HiddenRows, seconds: float) -> RowCandidates | None:
+    """What comes back for the first questions, as many as time allows; None if time is too short."""
+    random, found, wanted = np.random.default_rng(0), [], 0
+    for start in range(0, len(rows), AT_ONCE):
+        check_stop()
+        begun = time.process_time()
+        found.append(_candidates(method, rows, slice(start, start + AT_ONCE), random))
+        if start == AT_ONCE:  # the first questions also make the graph ready
+            wanted = _affordable(len(rows), (time.process_time() - begun) / AT_ONCE, seconds)
+        if start and start + AT_ONCE >= wanted:
+            break
+    return RowCandidates.joined(found) if wanted else None
+
+
+def _affordable(count: int, each: float, seconds: float) -> int:
+    """How many questions are asked if each takes so long."""
+    return next((some for some in QUESTIONS if min(some, count) * each <= seconds), 0)
+
+
+def _candidates(method: Combined, rows: HiddenRows, part: slice, random: np.random.Generator) -> RowCandidates:
+    sources, relations = torch.from_numpy(rows.sources[part]), torch.from_numpy(rows.relations[part])
+    sets = torch.zeros(len(sources), rows.graph.num_entities, device=method.device)
+    sets[torch.arange(len(sources)), sources.to(method.device)] = 1.0
+    links = method.links(rows.graph, sets, relations)
+    nodes = method.network.compact(rows.graph).node_of_entity
+    return candidates_of(links, method.combination, [nodes[targets] for targets in rows.targets[part]], random)
+
+
+def _kept(place: Path | None) -> OwnWeights | None:
+    found = _read(place)
+    if found is not None and place is not None:
+        with suppress(OSError):
+            os.utime(place)  # what is used stays longest in the cache
+    return found
+
+
+def _shipped(graph: KnowledgeGraph) -> OwnWeights | None:
+    return _read(shipped_place(graph, WEIGHTS)) if has_source(graph) else None
+
+
+def _read(place: Path | None) -> OwnWeights | None:
+    if place is not None and place.is_file():
+        with suppress(UnseenError, OSError):
+            return OwnWeights.load(place)
+    return None
