@@ -23,7 +23,7 @@ LEVELS = [
     {"models", "data"},
     {"evaluation", "answers", "scores"},
     {"tuple_answers", "preparing"},
-    {"stating"},
+    {"solution_tables", "stating"},
     {"training"},
     {"cautions"},
     {"scoring_tables"},

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from unseen.logic.execute import Execution
     from unseen.logic.joins.bound_pattern import BoundPattern
     from unseen.logic.ordering import Ordering
+    from unseen.logic.outer_form import OuterForm
     from unseen.logic.protocols import Estimator
     from unseen.probability.answer_counts import ExpectedNumber
     from unseen.reasons.drawing import Picture
@@ -187,6 +188,8 @@ class Question:
     """Attributes, by name and id, whose values are shown beside the answers."""
     predict_values: bool = False
     """Whether values that are not recorded are predicted."""
+    table: OuterForm | None = field(default=None, compare=False)
+    """What is computed around what is predicted, where the answers are a table."""
 
 
 def answers_of(

@@ -23,7 +23,7 @@ from unseen.preparing import prepare
 from unseen.tuple_answers import pattern_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from unseen.datasets.dataset import Dataset
     from unseen.evaluation.evaluator import Options
@@ -203,13 +203,24 @@ def ask_all(
 
     Explanations may ask the method again; `answered` is called before they are made.
     """
-    trees = [question for question in questions if question.pattern is None]
+    trees = [question for question in questions if question.pattern is None and question.table is None]
     execution = None if method is None else method.estimate(graph, [question.query for question in trees])
     found = iter(answers_of(graph, trees, execution, method_name, method, answered))
-    return [
-        next(found) if one.pattern is None else pattern_answers(graph, one, one.pattern, method, method_name)
-        for one in questions
-    ]
+    return [_one_of(graph, one, found, method, method_name) for one in questions]
+
+
+def _one_of(
+    graph: KnowledgeGraph, one: Question, trees: Iterator[Answers], method: Method | None, method_name: str
+) -> Answers:
+    """The answers to a question: the next ones of `trees`, if it is a tree."""
+    if one.table is not None:
+        from unseen.solution_tables.local_tables import table_answers  # pyoxigraph is optional
+
+        def inner(questions: Sequence[Question], exact: bool) -> list[Answers]:
+            return ask_all(graph, questions, None if exact else method, method_name)
+
+        return table_answers(graph, one, one.table, inner, method_name, exact=method is None)
+    return next(trees) if one.pattern is None else pattern_answers(graph, one, one.pattern, method, method_name)
 
 
 def default_method() -> str:

@@ -206,6 +206,14 @@ class QuestionTooLarge(QueryRefused):
     """The question has a form that could be answered, but too many parts or levels."""
 
 
+class ValuesMissing(QueryRefused):
+    """A comparison of what is no attribute of the graph; `name` is what the question calls it."""
+
+    def __init__(self, reason: str, name: str, *, text: str | None = None, position: int | None = None) -> None:
+        self.name = name
+        super().__init__(reason, text=text, position=position)
+
+
 class UnknownName(QueryError):
     """An entity or relation the graph does not have."""
 

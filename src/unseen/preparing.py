@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unseen.answers import DEFAULT_TOP, Question
-from unseen.errors import QueryRefused, UnseenError
-from unseen.logic.algebra import Anchor, Project, Query, bind, walk
+from unseen.errors import QueryRefused, QuestionTooLarge, UnseenError, ValuesMissing
+from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, walk
 from unseen.logic.events import At
 from unseen.logic.formula import Atom, constants_of, links_of
 from unseen.logic.impossible_joins import impossible_joins
 from unseen.logic.joins.best_tuples import PatternNames
 from unseen.logic.joins.bound_pattern import BoundPattern
 from unseen.logic.ordering import Ordering, check_orderings, orderings_of
+from unseen.logic.outer_form import OuterForm
 from unseen.logic.pattern import Pattern
 from unseen.logic.resolving import KindNames, resolved, starts_from_anything, type_relation_of
 from unseen.logic.restricting import ends_like, related_to_named, without_given
@@ -24,7 +26,7 @@ from unseen.logic.values.attributes_shown import shown_attributes
 from unseen.logic.variables import ANSWER, with_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int32]
 
 _FIRST_VARIABLE = re.compile(r"\s*\?(\w+)")
+_OUTER = re.compile(
+    r"\b(OPTIONAL|BIND|GROUP|HAVING|ORDER|OFFSET|AS|UNDEF|FILTER|SELECT\b.*\bSELECT)\b", re.IGNORECASE | re.DOTALL
+)
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
 )
@@ -42,7 +47,7 @@ _SPARQL = re.compile(
 
 def prepare(  # noqa: PLR0913  # as for `ask`
     graph: KnowledgeGraph,
-    question: str | Query | Pattern,
+    question: str | Query | Pattern | OuterForm,
     *,
     top: int | None = None,
     explain: bool = False,
@@ -64,6 +69,9 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
     parsed, limit, order, variable = parsed_question(question, graph)
+    if isinstance(parsed, OuterForm):
+        wishes = {"kind": kind, "new": new or None, "order_by": order_by, "predict_values": predict_values or None}
+        return _prepared_table(graph, parsed, top, predicted_only, wishes)
     order = (orderings_of(order_by) if isinstance(order_by, str) else tuple(order_by)) if order_by else order
     variable = next((one.key for one in order if one.is_variable and isinstance(parsed, Query)), variable)
     types = type_relation_of(graph, type_relation)
@@ -87,6 +95,17 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     query, candidates = _restricted(graph, query, kind, new)
     shown = {"variable": variable, "order": order, "attributes": attributes, "predict_values": predict_values}
     return Question(str(question), query, top, explain, predicted_only, candidates, warnings, **shown)  # type: ignore[arg-type]
+
+
+def _prepared_table(
+    graph: KnowledgeGraph, form: OuterForm, top: int | None, predicted_only: bool, restrictions: Mapping[str, object]
+) -> Question:
+    """A question whose answers are a table; what it predicts is prepared once to find what is wrong with it."""
+    for name in (name for name, value in restrictions.items() if value is not None):
+        raise QueryRefused(f"`{name}` goes with questions for entities, not with counts and tables")
+    core = prepare(graph, form.core.question(form.needed, {}))
+    wanted = next(count for count in (top, form.limit, DEFAULT_TOP) if count is not None)
+    return Question(form.text, core.query, wanted, predicted_only=predicted_only, warnings=core.warnings, table=form)
 
 
 def _prepared_pattern(
@@ -130,39 +149,92 @@ def _restricted(graph: KnowledgeGraph, query: Query, kind: str | None, new: bool
     return rest, candidates
 
 
-def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query | Pattern], *, suggest: bool = True) -> Lookup:
+def lookup_for(
+    graph: KnowledgeGraph, queries: Sequence[Query | Pattern | OuterForm], *, suggest: bool = True
+) -> Lookup:
     """The names of several questions, found in one pass over the graph's vocabulary; `suggest` as in `Lookup`."""
     from unseen.graph.vocabulary import Lookup
 
     nodes = [node for query in queries if isinstance(query, Query) for node in walk(query)]
     formulas = [query.formula for query in queries if isinstance(query, Pattern)]
     entities = [node.entity for node in nodes if isinstance(node, Anchor | At) and isinstance(node.entity, str)]
-    relations = [node.relation for node in nodes if isinstance(node, Project) and isinstance(node.relation, str)]
+    relations = [
+        node.relation for node in nodes if isinstance(node, Project | Repeat | Loop) and isinstance(node.relation, str)
+    ]
     entities += [constant.name for formula in formulas for constant in constants_of(formula)]
     relations += [link.relation for formula in formulas for link in links_of(formula) if isinstance(link, Atom)]
     return Lookup(graph.vocabulary, entities, relations, suggest=suggest)
 
 
-def parse(question: str | Query | Pattern, graph: KnowledgeGraph) -> tuple[Query | Pattern, int | None]:
-    """The query of a question, with names, or its pattern where it is no tree; and its LIMIT, if it has one."""
+def parse(
+    question: str | Query | Pattern | OuterForm, graph: KnowledgeGraph
+) -> tuple[Query | Pattern | OuterForm, int | None]:
+    """The query of a question, with names, its pattern where it is no tree, its form where its answers are a table.
+
+    And its LIMIT, if it has one.
+    """
     return parsed_question(question, graph)[:2]
 
 
 def parsed_question(
-    question: str | Query | Pattern, graph: KnowledgeGraph
-) -> tuple[Query | Pattern, int | None, tuple[Ordering, ...], str]:
+    question: str | Query | Pattern | OuterForm, graph: KnowledgeGraph
+) -> tuple[Query | Pattern | OuterForm, int | None, tuple[Ordering, ...], str]:
     """As `parse`, with the order that it asks for and what it calls its first answer variable."""
-    if isinstance(question, Query | Pattern):
+    if not isinstance(question, str):
         return question, None, (), question.names[0] if isinstance(question, Pattern) else ANSWER
     if is_sparql(question):
-        from unseen.logic.sparql import parse_select  # rdflib is optional
+        asked, limit, variables, order = parsed_sparql(question, graph)
+        return asked, limit, order, variables[0] if variables else ANSWER
+    from unseen.logic.counting_text import parse_counted  # which is quick to find out
 
-        parsed = parse_select(question, prefixes_of(graph), names_of(graph))
-        return parsed.query, parsed.limit, parsed.order, parsed.variables[0]
+    counted = parse_counted(question)
+    if counted is not None:
+        return counted, None, (), ANSWER
     from unseen.logic.text import parse_question
 
     found = _FIRST_VARIABLE.match(question)
     return parse_question(question), None, (), found.group(1) if found else ANSWER
+
+
+def parsed_sparql(
+    text: str, graph: KnowledgeGraph
+) -> tuple[Query | Pattern | OuterForm, int | None, tuple[str, ...], tuple[Ordering, ...]]:
+    """What a SELECT asks, its LIMIT, what it calls its answers, and their order.
+
+    A table has no names for its answers: its columns come later.
+    """
+    from unseen.logic.sparql import parse_select  # rdflib is optional
+
+    prefixes = prefixes_of(graph)
+    try:
+        parsed = parse_select(text, prefixes, names_of(graph))
+    except QuestionTooLarge:
+        raise
+    except QueryRefused as refusal:
+        if isinstance(refusal, ValuesMissing) and graph.vocabulary.relations.find_all([refusal.name])[0] < 0:
+            raise
+        from unseen.logic.sparql.outer_select import outer_select
+
+        if not has_outer_words(text):
+            raise
+        form = outer_select(text, prefixes, partial(_entity_term, graph))
+        if form is None:
+            raise
+        return form, form.limit, (), ()
+    return parsed.query, parsed.limit, parsed.variables, parsed.order
+
+
+def _entity_term(graph: KnowledgeGraph, name: str) -> str:
+    """An entity, given by a name that a person reads, as a term of SPARQL; nothing if there is none."""
+    from unseen.database.triple_forms import statement_of_keys
+
+    found = int(graph.vocabulary.entities.find_all([name])[0])
+    return statement_of_keys(("s", "p", graph.vocabulary.entities.key(found)))[2] if found >= 0 else ""
+
+
+def has_outer_words(text: str) -> bool:
+    """Whether a SELECT may be more than a pattern."""
+    return _OUTER.search(text) is not None
 
 
 def is_sparql(text: str) -> bool:

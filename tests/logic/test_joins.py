@@ -17,13 +17,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 import unseen
+from unseen.answers import Question
 from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
 from unseen.logic.formula import Atom, Negation, Variable
+from unseen.logic.joins import known_tuples
+from unseen.logic.joins.best_tuples import PatternNames
+from unseen.logic.joins.bound_pattern import BoundPattern
 from unseen.logic.pattern import Pattern
-from unseen.logic.text import parse_question
+from unseen.logic.text import parse_answers, parse_question
 
 QUERIES = int(os.environ.get("UNSEEN_JOIN_QUERIES", "300"))
 """Random queries that are held against the engine."""
@@ -52,7 +56,7 @@ def random_sparql(random: Random, names: Sequence[str]) -> str:
     def triple() -> str:
         path = f":r{random.randrange(3)}"
         if random.random() < 0.15:
-            path = random.choice([f"{path}/:r0", f"^{path}", f"({path}|:r1)"])
+            path = random.choice([f"{path}/:r0", f"^{path}", f"({path}|:r1)", f"{path}+", f"{path}*", f"{path}?"])
         return f"{term()} {path} {term()} ."
 
     parts = [triple() for _ in range(random.randint(1, 5))]
@@ -236,6 +240,71 @@ def test_probabilities_of_tuples_are_those_of_brute_force(question: str, entitie
             for value in best
             if not any(abs(value - s) < 1e-6 for s in shown)
         )
+
+
+@pytest.mark.parametrize("method", ["edge-type", "rules"])
+def test_a_tree_has_the_same_numbers_as_a_pattern(method: str) -> None:
+    graph = unseen.load("countries")
+    opened = unseen.api.open_method(method)
+    for question in (
+        "?x : exists y . borders(France, y) & speaks(y, x)",
+        "?x : borders(x, France) & !speaks(x, German)",
+    ):
+        formula, answers = parse_answers(question)
+        tree = unseen.ask(graph, question, method=opened, top=40)
+        bound = BoundPattern.of(
+            Pattern(formula, answers), PatternNames(graph.vocabulary.entity_id, graph.vocabulary.relation_id)
+        )
+        asked = Question(question, bound.relations(graph), 40, pattern=bound)
+        pattern = unseen.api.ask_all(graph, [asked], opened, method)[0]
+        numbers = {one.entity: one.probability for one in tree}
+        assert pattern.known == tree.known
+        for one in pattern:
+            assert one.probability == pytest.approx(numbers.get(one.entity, one.probability), abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["edge-type", "rules"])
+def test_the_order_of_answers_changes_no_number(method: str) -> None:
+    graph = unseen.load("countries")
+    opened = unseen.api.open_method(method)
+    body = "borders(x, y) & speaks(y, Dutch) & !speaks(x, French)"
+    found = []
+    for head in ("?x, y", "?y, x"):
+        answers = unseen.ask(graph, f"{head} : {body}", method=opened, top=30)
+        found.append({(a.values["x"], a.values["y"]): (a.known, a.probability) for a in answers})
+    one, other = found
+    for key in one.keys() & other.keys():
+        assert one[key][0] == other[key][0]
+        assert one[key][1] == pytest.approx(other[key][1], abs=1e-6)
+    assert len(one.keys() & other.keys()) > 20
+
+
+def test_tuples_are_explained() -> None:
+    graph = unseen.load("countries")
+    answers = unseen.ask(
+        graph, "?x, y : borders(x, y) & speaks(y, Dutch) & !speaks(x, French)", method="rules", explain=True, top=20
+    )
+    known = next(one for one in answers if one.known)
+    assert (known.values["y"], "speaks", "Dutch") in known.edges
+    assert (known.values["x"], "borders", known.values["y"]) in known.edges
+    predicted = next(one for one in answers if not one.known)
+    assert {reason.kind for reason in predicted.reasons} & {"rule", "network"}
+    assert all(0 < one.probability <= 1 for one in answers)
+
+
+def test_known_tuples_of_hubs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = [(f"e{n}", "in", "hub") for n in range(60)]
+    graph = KnowledgeGraph.from_triples(facts)
+    question = "?x, y : exists z . in(x, z) & in(y, z)"
+    monkeypatch.setattr(known_tuples, "TOGETHER", 500)
+    whole = unseen.ask(graph, question, method="exact", top=5)
+    assert whole.known == 3600
+    assert whole.complete
+    monkeypatch.setattr(known_tuples, "MOST_TUPLES", 1000)
+    some = unseen.ask(graph, question, method="exact", top=5)
+    assert 1000 < some.known < 3600
+    assert some.complete is False
+    assert "more than" in some.warnings[0]
 
 
 def test_unconnected_and_unbound_variables_are_refused() -> None:

@@ -79,9 +79,9 @@ def test_what_is_refused_is_shown_in_the_text(text: str, word: str, reason: str)
 @pytest.mark.parametrize(
     ("pattern", "reason", "place"),
     [
-        ("?x :p+ :A", "the path sign `+` (one or more steps) is not supported", "?x p+ A"),
-        ("?x (:p|:q)* :A", "the path sign `*` (any number of steps) is not supported", "?x (p|q)* A"),
-        ("?x :p?/:q :A", "the path sign `?` (a step or none) is not supported", "?x (p?/q) A"),
+        ("?x (:p/:q)+ :A", "the path sign `+` (one or more steps) goes with one relation", "?x (p/q)+ A"),
+        ("?x (:p|:q)* :A", "the path sign `*` (any number of steps) goes with one relation", "?x (p|q)* A"),
+        ("?x (:p|:q)? :A", "the path sign `?` (a step or none) goes with one relation", "?x (p|q)? A"),
         ("?x !:p :A", "this path is not supported", "?x !(...) A"),
         ("?x !(^:p|:q) :A", "this path is not supported", "?x !(...) A"),
         ("?x ?p :A", "a variable cannot stand for a relation", "?x ?p A"),

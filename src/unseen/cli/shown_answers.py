@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
     from rich.table import Table
@@ -31,11 +31,11 @@ def show(answers: Answers, explain: bool) -> None:
 
 def _plain(answers: Answers) -> Iterator[RenderableType]:
     if len(answers):
-        table = _table()
+        table = _table(names=answers.variables or ("entity",))
         attributes = list(dict.fromkeys(name for answer in answers for name in answer.attributes))
         for name in attributes:
             table.add_column(_escaped(name), overflow="fold")
-        for answer, cells in zip(answers, _cells(answers), strict=True):
+        for answer, cells in zip(answers, _cells(answers, answers.variables), strict=True):
             table.add_row(*cells, *(_escaped(answer.attributes.get(name, "")) for name in attributes))
         yield table
 
@@ -54,13 +54,17 @@ def _explained(answers: Answers) -> Iterator[RenderableType]:
             yield Padding(_escaped(line), (0, 0, 0, INDENT), expand=False)
 
 
-def _table(width: int | None = None, *, has_header: bool = True) -> Table:
-    """An empty table; with a width for names, its columns are as wide as those of any other and `because` is last."""
+def _table(width: int | None = None, *, has_header: bool = True, names: Sequence[str] = ("entity",)) -> Table:
+    """An empty table; with a width for names, its columns are as wide as those of any other and `because` is last.
+
+    Answers to several variables have a column for each.
+    """
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold", show_header=has_header)
     table.add_column("rank", justify="right", min_width=len("rank"))
-    table.add_column("entity", overflow="fold", width=width)
+    for name in names:
+        table.add_column(_escaped(name), overflow="fold", width=width)
     table.add_column("", min_width=0 if width is None else len("predicted"))
     table.add_column("probability", min_width=len("probability"))
     if width is not None:
@@ -68,11 +72,12 @@ def _table(width: int | None = None, *, has_header: bool = True) -> Table:
     return table
 
 
-def _cells(answers: Answers) -> Iterator[list[str]]:
-    """Rank, name, status and probability."""
+def _cells(answers: Answers, variables: Sequence[str] = ()) -> Iterator[list[str]]:
+    """Rank, name (or the values of some variables), status and probability."""
     for answer, probability in zip(answers, shown_probabilities(answers), strict=True):
         status = "[green]known[/green]" if answer.known else "[yellow]predicted[/yellow]"
-        yield [str(answer.rank), _escaped(answer.entity), status, probability.rjust(len("probability"))]
+        shown = [answer.values.get(name, "") for name in variables] if variables else [answer.entity]
+        yield [str(answer.rank), *map(_escaped, shown), status, probability.rjust(len("probability"))]
 
 
 def _because(answer: Answer) -> str:

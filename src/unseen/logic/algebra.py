@@ -6,6 +6,7 @@ A query denotes a set of entities.
 | --- | --- |
 | `Anchor(entity)` | the set of that one entity |
 | `Project(relation, source)` | what the relation leads to from any member of `source` |
+| `Repeat(relation, source, sign)` | what some steps of `relation` in a row lead to |
 | `And(parts)` | members of all parts |
 | `Or(parts)` | members of at least one part |
 | `Not(part)` | all entities of the graph that are not members of `part` |
@@ -102,6 +103,31 @@ class Project(Query):
 
     def __str__(self) -> str:
         return f"{_show_name(self.relation)}{'⁻¹' if self.inverse else ''}({self.source})"
+
+
+@dataclass(frozen=True)
+class Repeat(Query):
+    """What steps of a relation lead to from a member of `source`: `+` one or more, `*` any number, `?` one or none.
+
+    `resolving` makes known steps and a few predicted ones of it.
+    """
+
+    relation: str | int
+    source: Query
+    sign: str
+    inverse: bool = False
+    variable: str | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._set_depth_and_size()
+
+    @property
+    def children(self) -> tuple[Query, ...]:
+        """The source."""
+        return (self.source,)
+
+    def __str__(self) -> str:
+        return f"{_show_name(self.relation)}{'⁻¹' if self.inverse else ''}{self.sign}({self.source})"
 
 
 @dataclass(frozen=True)
@@ -287,11 +313,13 @@ def walk(query: Query) -> Iterator[Query]:
     yield query
 
 
-def rebuild(query: Query, children: tuple[Query, ...]) -> Query:
+def rebuild(query: Query, children: tuple[Query, ...]) -> Query:  # noqa: PLR0911  # one for each kind of node
     """The same node over other children."""
     match query:
         case Project():
             return Project(query.relation, children[0], query.inverse, query.variable)
+        case Repeat():
+            return replace(query, source=children[0])
         case And():
             return And(children)
         case Or():
@@ -315,6 +343,9 @@ def bind(query: Query, entity_id: Callable[[str], int], relation_id: Callable[[s
     children = tuple(bind(child, entity_id, relation_id) for child in query.children)
     if isinstance(query, Project) and isinstance(query.relation, str):
         return Project(relation_id(query.relation, query.inverse), children[0], variable=query.variable)
+    if isinstance(query, Repeat) and isinstance(query.relation, str):
+        found = relation_id(query.relation, query.inverse)
+        return Repeat(found, children[0], query.sign, variable=query.variable)
     return rebuild(query, children)
 
 

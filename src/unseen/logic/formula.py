@@ -50,6 +50,8 @@ class Atom:
     subject: Term
     object: Term
     place: Place
+    repeat: str = ""
+    """How many steps: `+` one or more, `*` any number, `?` one or none; by default one."""
 
 
 @dataclass(frozen=True)

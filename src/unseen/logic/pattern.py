@@ -7,13 +7,16 @@ for the best values of the inner variables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from unseen.errors import QueryRefused, QuestionTooLarge
 from unseen.logic.formula import (
     Atom,
+    Conjunction,
+    Constant,
     Disjunction,
+    Equal,
     Formula,
     Negation,
     Place,
@@ -79,7 +82,9 @@ def query_or_pattern(pattern: Pattern) -> Query | Pattern:
 
 
 def checked_pattern(pattern: Pattern) -> Pattern:
-    """The pattern; an error if a variable is not bound, or not connected with the others."""
+    """The pattern; an error if a variable is not bound, or an answer not connected with the others."""
+    if any(isinstance(part, Atom) and not free_variables(part) for part in pattern.parts):
+        pattern = _without_ground_links(pattern)
     _require_few(pattern)
     parts = pattern.parts
     bound = bound_variables(parts)
@@ -117,19 +122,34 @@ def always_bound(part: Formula) -> frozenset[Variable]:
 
 
 def _require_connection(pattern: Pattern, parts: list[Formula]) -> None:
-    """Refuse variables that nothing joins with the first answer: every value of one would go with each of the other."""
+    """Refuse answers that nothing joins with the first one: every value of one would go with each of the other.
+
+    Other variables may be apart: what is said about them holds or not, whatever the answers are.
+    """
     reached, pending = {pattern.answers[0]}, list(parts)
     while joined := [part for part in pending if free_variables(part) & reached]:
         pending = [part for part in pending if part not in joined]
         reached |= frozenset().union(*(free_variables(part) for part in joined))
     for part in pending:
-        names = ", ".join(f"?{variable.name}" for variable in sorted(free_variables(part), key=lambda v: v.name))
-        reason = (
-            f"{names} has no connection with ?{pattern.answers[0].name}"
-            if names
-            else "it says nothing about a variable"
-        )
-        _refuse(pattern, reason, part.place)
+        if not free_variables(part):
+            _refuse(pattern, "it says nothing about a variable", part.place)
+    apart = [variable for variable in pattern.answers if variable not in reached]
+    for part in pending:
+        if free_variables(part) & frozenset(apart):
+            names = ", ".join(f"?{variable.name}" for variable in apart)
+            _refuse(pattern, f"{names} has no connection with ?{pattern.answers[0].name}", part.place)
+
+
+def _without_ground_links(pattern: Pattern) -> Pattern:
+    """The pattern with a variable at one end of each link between two names, and that name as its value."""
+    parts: list[Formula] = []
+    for number, part in enumerate(pattern.parts):
+        if isinstance(part, Atom) and isinstance(part.object, Constant) and not free_variables(part):
+            end = Variable("_:given", -1 - number)
+            parts += [replace(part, object=end), Equal(end, part.object, part.place)]
+        else:
+            parts.append(part)
+    return replace(pattern, formula=Conjunction(tuple(parts), pattern.formula.place))
 
 
 def _refuse(pattern: Pattern, reason: str, place: Place) -> NoReturn:

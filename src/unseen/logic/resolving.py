@@ -16,10 +16,26 @@ import numpy as np
 
 from unseen.errors import QueryRefused, UnknownName
 from unseen.graph.vocabulary import directed_relation, inverse_relation
-from unseen.logic.algebra import Anchor, Anything, Given, Loop, Members, Project, Query, Valued, rebuild
+from unseen.logic.algebra import (
+    Anchor,
+    Anything,
+    Given,
+    Loop,
+    Members,
+    Project,
+    Query,
+    Repeat,
+    Valued,
+    disjunction,
+    rebuild,
+)
 from unseen.logic.formula import TYPE
+from unseen.logic.joins.repetition import reached
 from unseen.logic.traverse import answers, step
 from unseen.logic.values.by_values import entities_by_values, text_of
+
+PREDICTED_STEPS = 2
+"""Predicted links that a repeated relation may take beyond what the graph joins."""
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
@@ -64,7 +80,7 @@ class KindNames:
             raise QueryRefused(reason) from None
 
 
-def resolved(
+def resolved(  # noqa: PLR0911  # one for each kind of node
     query: Query, graph: KnowledgeGraph, type_relation: int | None, *, ends: bool = True, predict: bool = False
 ) -> Query:
     """The query, which carries ids, with given sets for recorded kinds and for variables of which nothing is said.
@@ -77,6 +93,9 @@ def resolved(
             return Given(Members(step(graph, directed, np.array([kind], np.int32))), _kind_text(graph, kind))
         case Project(relation=int(directed), source=Anything()) if ends:
             return rebuild(query, (Given(Members(graph.range_of(int(inverse_relation(directed)))[0])),))
+        case Repeat():
+            source = resolved(query.source, graph, type_relation, ends=ends, predict=predict)
+            return _repeated(query, source, graph)
         case Loop():
             return Given(Members(answers(graph, query)))
         case Valued():
@@ -96,6 +115,24 @@ def _by_values(graph: KnowledgeGraph, query: Valued, *, predict: bool) -> Query:
     from unseen.logic.value_prediction.query_parts import with_predictions  # only where it is wanted
 
     return with_predictions(graph, query, recorded)
+
+
+def _repeated(query: Repeat, source: Query, graph: KnowledgeGraph) -> Query:
+    """All that known steps lead to, and up to `PREDICTED_STEPS` steps from there that may be predicted."""
+    directed = int(query.relation)
+    if query.sign == "?":
+        return disjunction([source, Project(directed, source, variable=query.variable)])
+    name, is_inverse = graph.vocabulary.relation_name(directed)
+    said = f"is reached by {'^' if is_inverse else ''}{name}+"
+    known = Given(Members(reached(graph, directed, answers(graph, source))), said)
+    begins: Query = disjunction([source, known])
+    if isinstance(source, Anchor | Given):
+        begins = Given(Members(np.union1d(known.members.ids, answers(graph, source)).astype(np.int32)))
+    parts: list[Query] = [known] if query.sign == "+" else [source, known]
+    for _ in range(PREDICTED_STEPS):
+        begins = Project(directed, begins)
+        parts.append(begins)
+    return disjunction(parts)
 
 
 def _is_kind(directed: int, type_relation: int | None) -> bool:

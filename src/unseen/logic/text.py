@@ -3,7 +3,7 @@
 ```
 question  ?x : formula        ?x, y : formula
 formula   formula | formula        formula & formula        ! formula        exists v, w . formula        ( formula )
-          relation(term, term)     term = term     term a Kind
+          relation(term, term)     relation+(term, term)     term = term     term a Kind
           attribute(term) sign value     attribute(term) sign attribute(term)
 term      a declared variable, else the name of an entity
 sign      = != < <= > >= ~ !~ ~* !~*          value      1000     1900-01-01     true     "text"
@@ -52,6 +52,7 @@ _PLAIN = r"[^\s(),&|!~=<>\"?¬∧∨∃:.'\\]"
 BARE_NAME = re.compile(rf"(?::(?={_PLAIN}))?{_PLAIN}(?:{_PLAIN}|[:.'](?={_PLAIN}|[:.]))*")
 _EXISTS = re.compile(r"∃|exists(?!\w)(?!\s*\()", re.IGNORECASE)
 _KIND = re.compile(r"a(?=\s)")
+_REPEAT = re.compile(r"([+*?])(?=\s*\()")
 _NOT = re.compile(r"[!~¬]")
 _AND = re.compile(r"&&?|∧")
 _OR = re.compile(r"\|\|?|∨")
@@ -76,6 +77,11 @@ def _parsed(text: str) -> Query:
 
 
 _remembered = lru_cache(maxsize=2048)(_parsed)
+
+
+def parse_answers(text: str) -> tuple[Formula, tuple[Variable, ...]]:
+    """The formula of a question, and its answer variables."""
+    return _Parser(text).question()
 
 
 def parse_question(text: str) -> Query | Pattern:
@@ -188,6 +194,7 @@ class _Parser:
     def atom(self, place: Place) -> Formula:
         start = self.position
         name, is_name = self.name("a relation like `borders(France, x)`, `!`, `exists` or `(`")
+        name, repeat = self.repetition(name, is_name)
         if self.take("("):
             subject = self.term()
             if self.take(")"):
@@ -195,7 +202,7 @@ class _Parser:
             self.expect(",", "`,` between the two ends of a relation")
             target = self.term()
             self.expect(")", "`)` after the two ends of a relation")
-            return Atom(name, subject, target, place)
+            return Atom(name, subject, target, place, repeat)
         if self.take(_KIND):
             return Atom(TYPE, self.resolve(name, is_name, start), self.term(), place)
         if not self.take("="):
@@ -226,6 +233,14 @@ class _Parser:
         term = self.term()
         self.expect(")", "`)`: an attribute has one argument")
         return name, term
+
+    def repetition(self, name: str, is_name: bool) -> tuple[str, str]:
+        """A relation without the sign at its end that says how many steps are meant, and that sign."""
+        if match := _REPEAT.match(self.text, self.position):
+            self.advance(match.end())
+            return name, match.group(1)
+        is_repeated = not is_name and len(name) > 1 and name[-1] in "+*" and self.text.startswith("(", self.position)
+        return (name[:-1], name[-1]) if is_repeated else (name, "")
 
     def equality(self, left: Term, place: Place) -> Formula:
         right = self.term()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from unseen.logic.algebra import Anchor, And, Anything, Given, Loop, Not, Or, Project, Query, Valued
+from unseen.logic.algebra import Anchor, And, Anything, Given, Loop, Not, Or, Project, Query, Repeat, Valued
 from unseen.logic.text import BARE_NAME, is_keyword
 from unseen.logic.variables import ANSWER, inner_variables, with_variables
 
@@ -36,9 +36,9 @@ def _open(query: Query, variable: str, variables: Collection[str]) -> str:
             return " | ".join(_closed(part, variable, variables) for part in query.parts)
         case Not():
             return "!" + _closed(query.part, variable, variables)
-        case Project(source=Anchor() as anchor):
+        case Project(source=Anchor() as anchor) | Repeat(source=Anchor() as anchor):
             return _atom(query, quoted(str(anchor.entity), variables), variable)
-        case Project(variable=str(inner)):
+        case Project(variable=str(inner)) | Repeat(variable=str(inner)):
             source = "" if isinstance(query.source, Anything) else f"{_conjunct(query.source, inner, variables)} & "
             return f"exists {inner} . {source}{_atom(query, inner, variable)}"
     return _leaf(query, variable, variables)
@@ -46,15 +46,15 @@ def _open(query: Query, variable: str, variables: Collection[str]) -> str:
 
 def _leaf(query: Query, variable: str, variables: Collection[str]) -> str:
     match query:
-        case Given(text=str(text)) if text:
-            return f"{variable} {text}"
+        case Given():
+            return f"{variable} {query.text or f'is one of {len(query.members):,} entities'}"
         case Valued() if query.part.written[0]:
             attribute, test = query.part.written
             return f"{quoted(attribute)}({variable}) {test}"
         case Valued():
             return f"{variable} passes a test of values"
         case Loop():
-            return f"{quoted(str(query.relation))}({variable}, {variable})"
+            return f"{quoted_relation(str(query.relation))}({variable}, {variable})"
         case Anchor():
             return f"{variable} = {quoted(str(query.entity), variables)}"
     raise TypeError(f"not a named query: {query!r}")
@@ -73,9 +73,16 @@ def _conjunct(query: Query, variable: str, variables: Collection[str]) -> str:
     return _open(query, variable, variables) if isinstance(query, And) else _closed(query, variable, variables)
 
 
-def _atom(step: Project, source: str, target: str) -> str:
+def _atom(step: Project | Repeat, source: str, target: str) -> str:
     ends = f"{target}, {source}" if step.inverse else f"{source}, {target}"
-    return f"{quoted(str(step.relation))}({ends})"
+    sign = step.sign if isinstance(step, Repeat) else ""
+    return f"{quoted_relation(str(step.relation))}{sign}({ends})"
+
+
+def quoted_relation(name: str) -> str:
+    """The name of a relation as it is written in a question; a sign at its end is no sign of repetition."""
+    shown = quoted(name)
+    return f'"{name}"' if shown == name and len(name) > 1 and name[-1] in "+*" else shown
 
 
 def quoted(name: str, variables: Collection[str] = ()) -> str:

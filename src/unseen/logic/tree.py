@@ -18,6 +18,7 @@ from unseen.logic.algebra import (
     Not,
     Project,
     Query,
+    Repeat,
     Valued,
     conjunction,
     disjunction,
@@ -192,10 +193,14 @@ class _TreeBuilder:
 
     def projection(self, atom: Atom, variable: Variable) -> Query:
         if atom.subject == atom.object:
+            if atom.repeat:
+                self.refuse("several steps of a relation from a variable to itself are not supported", atom.place)
             return Loop(atom.relation)
         inverse = atom.subject == variable
         other = atom.object if inverse else atom.subject
         name = other.name if isinstance(other, Variable) else None
+        if atom.repeat:
+            return Repeat(atom.relation, self.source(other), atom.repeat, inverse, name)
         return Project(atom.relation, self.source(other), inverse, name)
 
     def source(self, term: Term) -> Query:

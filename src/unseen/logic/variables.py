@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from unseen.logic.algebra import Anchor, Project, Query, rebuild, walk
+from unseen.logic.algebra import Anchor, Project, Query, Repeat, rebuild, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,14 +32,14 @@ def inner_variables(query: Query) -> dict[str, Query]:
     return dict(reversed(found))
 
 
-def _inner_projections(query: Query) -> Iterator[Project]:
+def _inner_projections(query: Query) -> Iterator[Project | Repeat]:
     """The projections that start from a variable, children before parents."""
-    return (node for node in walk(query) if isinstance(node, Project) and not isinstance(node.source, Anchor))
+    return (node for node in walk(query) if isinstance(node, Project | Repeat) and not isinstance(node.source, Anchor))
 
 
 def _named(query: Query, taken: dict[str, Query], fresh: Iterator[str]) -> Query:
     children = tuple(_named(child, taken, fresh) for child in query.children)
-    if not isinstance(query, Project):
+    if not isinstance(query, Project | Repeat):
         return rebuild(query, children)
     name = query.variable
     if isinstance(query.source, Anchor):
@@ -46,4 +47,4 @@ def _named(query: Query, taken: dict[str, Query], fresh: Iterator[str]) -> Query
     elif name is None or taken[name] != query.source:
         name = next(candidate for candidate in fresh if candidate not in taken)
         taken[name] = query.source
-    return Project(query.relation, children[0], query.inverse, name)
+    return replace(query, source=children[0], variable=name)

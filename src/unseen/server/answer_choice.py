@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from unseen.logic.algebra import Anchor, walk
 from unseen.logic.formula import constants_of
+from unseen.logic.outer_form import OuterForm
 from unseen.logic.pattern import Pattern
 from unseen.server.answer_kinds import kinds_of
 from unseen.server.entity_edges import related_to
@@ -54,7 +55,7 @@ class AnswerChoice:
         return Asked(question, parameters.number("top", 1, MOST_ANSWERS), type_relation=types, **flags)
 
     def applied(
-        self, graph: KnowledgeGraph, query: Query | Pattern, answers: Answers
+        self, graph: KnowledgeGraph, query: Query | Pattern | OuterForm, answers: Answers
     ) -> tuple[Answers, list[dict[str, Any]]]:
         """The answers that are wanted, and of each its kinds and whether it is related to what the question names."""
         ids = graph.vocabulary.entities.find_keys([answer.key for answer in answers]).tolist()
@@ -76,8 +77,10 @@ class AnswerChoice:
         return (0.0, answer.entity) if self.order == "name" else (answer.probability, answer.entity)
 
 
-def _named(query: Query | Pattern, graph: KnowledgeGraph) -> list[int]:
+def _named(query: Query | Pattern | OuterForm, graph: KnowledgeGraph) -> list[int]:
     """The entities that a question names."""
+    if isinstance(query, OuterForm):
+        return _named(query.core.question(query.needed, {}), graph)
     if isinstance(query, Pattern):
         names = {constant.name for constant in constants_of(query.formula)}
     else:

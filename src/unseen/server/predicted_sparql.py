@@ -94,7 +94,8 @@ def with_values(text: str, clauses: Sequence[Clause], values: Sequence[str]) -> 
 
 def values_of(answers: Answers, variables: Sequence[str]) -> str:
     """Answers as VALUES of the answer variables, `?score` and `?known`."""
-    pairs = [([term_of(key) for key in _keys(answer, variables)], answer) for answer in answers]
+    found = [(_keys(answer, variables), answer) for answer in answers]
+    pairs = [([term_of(keys[name]) if name in keys else "UNDEF" for name in variables], one) for keys, one in found]
     rows = [
         f"({' '.join(terms)} {answer.probability:.6e} {str(answer.known).lower()})"
         for terms, answer in pairs
@@ -103,9 +104,11 @@ def values_of(answers: Answers, variables: Sequence[str]) -> str:
     return f"VALUES ({' '.join(f'?{name}' for name in (*variables, *EXTRA))}) {{ {' '.join(rows)} }}"
 
 
-def _keys(answer: Answer, variables: Sequence[str]) -> list[str]:
-    """The key of each answer variable."""
-    return [answer.keys[name] for name in variables] if answer.keys else [answer.key]
+def _keys(answer: Answer, variables: Sequence[str]) -> dict[str, str]:
+    """The key of each answer variable that has a value."""
+    if not answer.keys:
+        return {variables[0]: answer.key} if answer.key else {}
+    return {name: answer.keys[name] for name in variables if name in answer.keys}
 
 
 def results_of(answers: Answers, variables: Sequence[str], media_type: str) -> bytes:
@@ -128,7 +131,7 @@ def term_of(key: str) -> str:
 def _binding(answer: Answer, variables: Sequence[str]) -> dict[str, Any]:
     xsd = "http://www.w3.org/2001/XMLSchema#"
     return {
-        **{name: _json_term(term_of(key)) for name, key in zip(variables, _keys(answer, variables), strict=True)},
+        **{name: _json_term(term_of(key)) for name, key in _keys(answer, variables).items()},
         "score": {"type": "literal", "value": f"{answer.probability:.6g}", "datatype": f"{xsd}double"},
         "known": {"type": "literal", "value": str(answer.known).lower(), "datatype": f"{xsd}boolean"},
     }

@@ -15,14 +15,18 @@ from unseen.api import DEFAULT_EFFORT, ask_all, check_memory, open_method
 from unseen.cautions import Cautions
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
-from unseen.logic.algebra import Anchor, Project, Query
+from unseen.logic.algebra import Anchor, Project, Query, Repeat
+from unseen.logic.counting_text import parse_counted
+from unseen.logic.outer_form import OuterForm
 from unseen.logic.pattern import Pattern
+from unseen.logic.resolving import PREDICTED_STEPS
 from unseen.logic.stopping import also_checked_by, enough_after, search_time_left
 from unseen.logic.text import LONGEST_REMEMBERED, parse_question
-from unseen.preparing import is_sparql, lookup_for, names_of, prefixes_of, prepare
+from unseen.preparing import is_sparql, lookup_for, parsed_sparql, prepare
 from unseen.server.admission import Bounds, Cost
 from unseen.server.pace import GUESS, Pace, units_of
 from unseen.server.problems import busy
+from unseen.solution_tables.solving import MOST_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from unseen.graph.vocabulary import Lookup
     from unseen.logic.method import Method
     from unseen.logic.ordering import Ordering
+    from unseen.solution_tables.wanted import Predicted
 
 Result = TypeVar("Result")
 MOST_ANSWERS = 1000
@@ -78,6 +83,8 @@ class Asked:
     """Who may be an answer: as for `api.ask`."""
     order_by: str | None = None
     predict_values: bool = False
+    core: Predicted | None = None
+    """The part of the question that is meant, where its answers are a table."""
 
     @cached_property
     def is_sparql(self) -> bool:
@@ -87,7 +94,7 @@ class Asked:
     @property
     def is_short(self) -> bool:
         """Whether to parse it is less work than to hand it to a thread."""
-        return len(self.text) <= LONGEST_REMEMBERED and not self.is_sparql
+        return len(self.text) <= LONGEST_REMEMBERED and not self.is_sparql and self.core is None
 
 
 @dataclass(frozen=True)
@@ -95,8 +102,8 @@ class Planned:
     """A question that is parsed, and the number of relation steps that it takes."""
 
     asked: Asked
-    query: Query | Pattern
-    """With names; a pattern if it is no tree."""
+    query: Query | Pattern | OuterForm
+    """With names; a pattern if it is no tree, a form if its answers are a table."""
     limit: int | None
     steps: int
     variables: tuple[str, ...] = ()
@@ -107,7 +114,7 @@ class Planned:
     @property
     def tree(self) -> Query:
         """The query of a question that is a tree; others are refused."""
-        if isinstance(self.query, Pattern):
+        if not isinstance(self.query, Query):
             raise QueryRefused("several answer variables and cycles have answers, but no drawing yet")
         return self.query
 
@@ -300,25 +307,35 @@ class Predictor:
 
 def _parsed(
     asked: Asked, graph: KnowledgeGraph
-) -> tuple[Query | Pattern, int | None, tuple[str, ...], tuple[Ordering, ...]]:
+) -> tuple[Query | Pattern | OuterForm, int | None, tuple[str, ...], tuple[Ordering, ...]]:
     """A question as a query, the number of answers that it asks for, what it calls them, and their order."""
-    if not asked.is_sparql:
-        return parse_question(asked.text), None, (), ()
-    from unseen.logic.sparql import parse_select  # rdflib is optional
+    if asked.is_sparql:
+        found, limit, variables, order = parsed_sparql(asked.text, graph)
+    else:
+        found, limit, variables, order = _formula(asked.text), None, (), ()
+    if asked.core is not None and isinstance(found, OuterForm):
+        return found.core.question(asked.core.answers, dict(asked.core.values)), None, asked.core.answers, ()
+    return found, limit, variables, order
 
-    selection = parse_select(asked.text, prefixes_of(graph), names_of(graph))
-    return selection.query, selection.limit, selection.variables, selection.order
+
+def _formula(text: str) -> Query | Pattern | OuterForm:
+    return parse_counted(text) or parse_question(text)
 
 
 @lru_cache(maxsize=2048)
-def _short(text: str) -> tuple[Query | Pattern, int]:
+def _short(text: str) -> tuple[Query | Pattern | OuterForm, int]:
     """A short formula and its relation steps; found again as long as not too many others come between."""
-    query = parse_question(text)
+    query = _formula(text)
     return query, steps_of(query)
 
 
-def steps_of(query: Query | Pattern) -> int:
-    """Relation steps of a query; a sub-query that stands in several places is taken once. Giant ones are an error."""
+def steps_of(query: Query | Pattern | OuterForm) -> int:
+    """Relation steps of a query; a sub-query that stands in several places is taken once. Giant ones are an error.
+
+    A table is planned as its core is; what it asks beyond that is asked, and waits, like other questions.
+    """
+    if isinstance(query, OuterForm):
+        return steps_of(query.core.question(query.needed, {}))
     if isinstance(query, Pattern):
         return TRIED_TOGETHER * max(1, query.links)
     if query.size > MOST_PARTS:
@@ -329,7 +346,8 @@ def steps_of(query: Query | Pattern) -> int:
         if id(node) in seen:
             return 0
         seen.add(id(node))
-        return isinstance(node, Project) + sum(map(steps, node.children))
+        own = isinstance(node, Project) + PREDICTED_STEPS * isinstance(node, Repeat)
+        return own + sum(map(steps, node.children))
 
     return steps(query)
 
@@ -353,7 +371,8 @@ def _prepared(graph: KnowledgeGraph, planned: Sequence[Planned]) -> list[_Bound 
 def _bound(graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound:
     asked = planned.asked
     wanted = [count for count in (planned.limit, asked.top) if count is not None]
-    top = min([*wanted, MOST_ANSWERS]) if wanted else None
+    most = MOST_ANSWERS if asked.core is None else MOST_KNOWN
+    top = min([*wanted, most]) if wanted else None
     wishes = {name: getattr(asked, name) for name in ("explain", "predicted_only", *RESTRICTIONS)}
     question = prepare(graph, planned.query, top=top, lookup=lookup, order_by=order_of(planned), **wishes)
     return _Bound(replace(question, text=asked.text), planned.steps)

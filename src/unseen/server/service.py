@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from unseen.errors import UnknownName, UnseenError
 from unseen.graph.catalogue import suggested
+from unseen.logic.outer_form import OuterForm
 from unseen.server.admission import Bounds
+from unseen.server.answering_tables import table_answers
 from unseen.server.batching import ANYONE, Batcher
 from unseen.server.callers import caller_of
 from unseen.server.exact_answers import ExactAnswers
@@ -158,6 +160,8 @@ class Service:
 
     async def answer(self, planned: Planned, caller: Caller) -> Answers:
         """Answer a question that is parsed."""
+        if isinstance(planned.query, OuterForm):
+            return await table_answers(self, planned.asked, planned.query, caller)
         return cast("Answers", await self.with_suggestions(self.batcher.submit(planned, caller)))
 
     async def with_suggestions(self, answer: Awaitable[Result]) -> Result:

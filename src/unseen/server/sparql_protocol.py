@@ -126,7 +126,8 @@ async def _asked(
     planned = await service.plan(Asked(question, count, all_predictions=True, sparql=True), caller)
     for variable in planned.variables:
         check_variable(variable)
-    return planned.variables, await service.answer(planned, caller)
+    answers = await service.answer(planned, caller)
+    return planned.variables or answers.variables, answers
 
 
 def acceptable(accept: str, offered: list[str]) -> str:

@@ -1,28 +1,33 @@
-"""The most probable tuples of a pattern, best first, without looking at all of them.
+"""The most probable tuples of a pattern that the graph does not know, best first, without looking at all of them.
 
 Variables are assigned one after the other (`cutting`). A partial assignment is bounded by the trees of its variables;
-the most promising ones are taken from a heap, many at a time, and all their trees are computed in one batch. The search
+the most promising ones are taken from heaps, many at a time, and all their trees are computed in one batch. The search
 ends when no assignment that is left can be better than the tuples wanted, or when it has tried enough. Then `missed`
 says how probable a tuple can at most be that was not found.
+
+Where the graph itself completes an assignment, its bound is 1 and says nothing about what is predicted. Such
+assignments have a heap of their own, and both heaps take turns. What a cheaper method found before comes first: what
+such a search promises of an assignment only decides when it is taken.
 """
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.logic.algebra import bind
+from unseen.logic.algebra import Project, bind, walk
 from unseen.logic.choose import largest
 from unseen.logic.joins.cutting import placeholder
 from unseen.logic.resolving import resolved
 from unseen.logic.stopping import check_stop, search_time_left
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,12 +46,16 @@ MOST_OF_TIME = 0.1
 """The share of the time that is left which one round may take before the next one is made smaller."""
 WIDTH = 64
 """Values of a variable that are tried after each partial assignment."""
-MOST_TAKEN = 512
-"""Partial assignments that are taken on before the search ends."""
+WIDEST = 1 << 30
+"""Most values of a variable that are tried, whatever the budget."""
 LEAST = 1e-6
 """Less probable tuples are not looked for."""
+CERTAIN = 0.999
+"""A bound from which on the graph itself completes an assignment."""
 
 Values = tuple[int, ...]
+Partial = tuple[float, int, Values, float]
+"""Minus the bound, minus the edges of the last value, the values so far, the product of their own memberships."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +68,39 @@ class PatternNames:
     predict_values: bool = False
 
 
+@dataclass(frozen=True)
+class FoundTuple:
+    """A tuple with its probability and the values of all assigned variables."""
+
+    probability: float
+    assigned: Values
+
+
 @dataclass
 class FoundTuples:
-    """What a search has found: probabilities of tuples, with values of inner variables, and what may be missing."""
+    """What a search has found, by the values of the answers, and what may be missing."""
 
-    tuples: dict[Values, float] = field(default_factory=dict)
-    inner: dict[Values, dict[str, int]] = field(default_factory=dict)
+    tuples: dict[Values, FoundTuple] = field(default_factory=dict)
     missed: float = 0.0
-    """No tuple that was not found is more probable than this."""
+    """No tuple that is missing is more probable than this."""
+
+    def best(self, count: int) -> list[tuple[Values, FoundTuple]]:
+        """The best tuples, the most probable first."""
+        return heapq.nsmallest(count, self.tuples.items(), key=lambda pair: (-pair[1].probability, pair[0]))
+
+    def promises(self, count: int) -> dict[Values, float]:
+        """By the beginning of an assignment the probability of the best tuple found so, for the best tuples."""
+        found: dict[Values, float] = {}
+        for _, one in self.best(count):
+            for size in range(1, len(one.assigned)):
+                found.setdefault(one.assigned[:size], one.probability)
+        return found
+
+    def threshold(self, count: int) -> float:
+        """The probability of the last tuple that is wanted; 0 while there are fewer."""
+        if len(self.tuples) < count or count < 1:
+            return 0.0
+        return heapq.nlargest(count, (one.probability for one in self.tuples.values()))[-1]
 
 
 def together_next(together: int, before: float, left: float) -> int:
@@ -75,62 +109,19 @@ def together_next(together: int, before: float, left: float) -> int:
     return min(2 * together, TOGETHER) if is_quick else max(1, together // 2)
 
 
-class TupleSearch:
-    """One search on a graph; `allowed` says which entities may be values of answers."""
+class BoundTrees:
+    """The trees of a plan with values in place of the variables that have one."""
 
-    def __init__(
-        self,
-        graph: KnowledgeGraph,
-        plan: SearchPlan,
-        estimate: Estimate,
-        names: PatternNames,
-        allowed: NDArray[np.bool_],
-    ) -> None:
-        self.graph, self.plan, self.estimate, self.names, self.allowed = graph, plan, estimate, names, allowed
-        self.found = FoundTuples()
-        self._heap: list[tuple[float, Values, float]] = [(-1.0, (), 1.0)]
-        """Minus the bound, the values so far, and the product of their own memberships."""
+    def __init__(self, graph: KnowledgeGraph, plan: SearchPlan, names: PatternNames) -> None:
+        self.graph, self.plan, self.names = graph, plan, names
 
-    def best(self, count: int, known: set[Values] = frozenset()) -> FoundTuples:  # type: ignore[assignment]
-        """The best tuples beside those that are known, at least `count` of them if there are so many."""
-        taken, left = 0, search_time_left()
-        together = TOGETHER if left == inf else 1
-        while self._heap and taken < MOST_TAKEN and left > 0:
-            check_stop()
-            if -self._heap[0][0] <= max(self._threshold(count, known), LEAST):
-                break
-            chosen = [heapq.heappop(self._heap) for _ in range(min(together, len(self._heap)))]
-            taken += len(chosen)
-            self._take(chosen, count + len(known))
-            before, left = left, search_time_left()
-            together = together_next(together, before, left)
-        if self._heap:
-            self.found.missed = max(self.found.missed, -self._heap[0][0])
-        return self.found
+    def own(self, values: Values) -> Query | None:
+        """What is said about the next variable when those before it have values."""
+        return self._bound(self.plan.steps[len(values)].own, values)
 
-    def is_complete(self, count: int, known: set[Values]) -> bool:
-        """Whether no better tuple than the `count` best can have been missed."""
-        return self.found.missed <= max(self._threshold(count, known), LEAST)
-
-    def _threshold(self, count: int, known: set[Values]) -> float:
-        """The probability of the last tuple that is wanted; 0 while there are fewer."""
-        values = [value for key, value in self.found.tuples.items() if key not in known]
-        return heapq.nlargest(count, values)[-1] if len(values) >= count > 0 else 0.0
-
-    def _take(self, chosen: Sequence[tuple[float, Values, float]], wanted: int) -> None:
-        """Give the next variable of some partial assignments its values."""
-        steps = [self.plan.steps[len(values)] for _, values, _ in chosen]
-        queries = [self._queries(step, values) for step, (_, values, _) in zip(steps, chosen, strict=True)]
-        distinct = list(dict.fromkeys(query for pair in queries for query in pair if query is not None))
-        rows = dict(zip(distinct, self.estimate(distinct), strict=True)) if distinct else {}
-        for (_, values, product), step, (own, relaxed) in zip(chosen, steps, queries, strict=True):
-            everything = np.ones(self.graph.num_entities, np.float32)
-            own_row = everything if own is None else rows[own]
-            bounds = own_row if relaxed is None else rows[relaxed]
-            self._extend(values, product, step, (own_row, bounds), wanted)
-
-    def _queries(self, step: VariableStep, values: Values) -> tuple[Query | None, Query | None]:
-        return self._bound(step.own, values), self._bound(step.relaxed, values)
+    def relaxed(self, values: Values) -> Query | None:
+        """What bounds the next variable's values."""
+        return self._bound(self.plan.steps[len(values)].relaxed, values)
 
     def _bound(self, tree: Query | None, values: Values) -> Query | None:
         if tree is None:
@@ -143,31 +134,139 @@ class TupleSearch:
         bound = bind(tree, entity_id, self.names.relation_id)
         return resolved(bound, self.graph, self.names.type_relation, ends=False, predict=self.names.predict_values)
 
-    def _extend(self, values: Values, product: float, step: VariableStep, rows: tuple[Rows, Rows], wanted: int) -> None:
+
+class TupleSearch:
+    """One search on a graph; `allowed` says which entities may be values of answers, `known` tuples are left out."""
+
+    def __init__(
+        self,
+        trees: BoundTrees,
+        estimate: Estimate,
+        allowed: NDArray[np.bool_],
+        known: Iterable[Values] = (),
+        *,
+        most_steps: int,
+        promises: Mapping[Values, float] | None = None,
+    ) -> None:
+        self.graph, self.plan, self.trees, self.estimate = trees.graph, trees.plan, trees, estimate
+        self.allowed = allowed
+        self.found = FoundTuples()
+        self._known = self._by_prefix(known)
+        self._completed: list[Partial] = []
+        self._open: list[Partial] = [(-1.0, 0, (), 1.0)]
+        self._promised: list[tuple[float, Partial]] = []
+        self._promises = promises or {}
+        self._steps_left, self._each = most_steps, 1
+        """Relation steps that may still be taken, and about how many each assignment takes."""
+
+    def best(self, count: int) -> FoundTuples:
+        """The best tuples that are not known, at least `count` of them if there are so many."""
+        left = search_time_left()
+        together = TOGETHER if left == inf else 1
+        while self._bound() > max(self.found.threshold(count), LEAST) and self._steps_left > 0 and left > 0:
+            check_stop()
+            chosen = self._chosen(max(self.found.threshold(count), LEAST), together)
+            if not chosen:
+                break
+            self._take(chosen, count)
+            before, left = left, search_time_left()
+            together = together_next(together, before, left)
+        self.found.missed = max(self.found.missed, self._bound())
+        return self.found
+
+    def is_complete(self, count: int) -> bool:
+        """Whether no better tuple than the `count` best can have been missed."""
+        return self.found.missed <= max(self.found.threshold(count), LEAST)
+
+    @cached_property
+    def _degrees(self) -> NDArray[np.int64]:
+        """How many edges each entity has: of equal bounds, the ones with most edges come first."""
+        ends = [
+            np.bincount(column, minlength=self.graph.num_entities) for column in (self.graph.heads, self.graph.tails)
+        ]
+        return ends[0] + ends[1]
+
+    def _bound(self) -> float:
+        """How probable what is left can be."""
+        tops = [heap[0][0] for heap in (self._open, self._completed) if heap]
+        return -min([*tops, *(partial[0] for _, partial in self._promised)], default=0.0)
+
+    def _chosen(self, least: float, together: int) -> list[Partial]:
+        """What is promised most, then the most promising assignments of both heaps, in turns."""
+        count, heaps = min(together, max(1, self._steps_left // self._each)), [self._open, self._completed]
+        chosen: list[Partial] = []
+        while self._promised and len(chosen) < count:
+            partial = heapq.heappop(self._promised)[1]
+            if -partial[0] > least:
+                chosen.append(partial)
+        while len(chosen) < count and any(heap and -heap[0][0] > least for heap in heaps):
+            chosen += [heapq.heappop(heap) for heap in heaps if heap and -heap[0][0] > least]
+        return chosen
+
+    def _take(self, chosen: Sequence[Partial], wanted: int) -> None:
+        """Give the next variable of some partial assignments its values."""
+        queries = [(self.trees.own(values), self.trees.relaxed(values)) for _, _, values, _ in chosen]
+        distinct = list(dict.fromkeys(query for pair in queries for query in pair if query is not None))
+        steps = len({node for one in distinct for node in walk(one) if isinstance(node, Project)})
+        self._steps_left, self._each = self._steps_left - max(1, steps), max(1, steps // len(chosen))
+        rows = dict(zip(distinct, self.estimate(distinct), strict=True)) if distinct else {}
+        for (_, _, values, product), (own, relaxed) in zip(chosen, queries, strict=True):
+            own_row = np.ones(self.graph.num_entities, np.float32) if own is None else rows[own]
+            bounds = own_row if relaxed is None else np.minimum(own_row, rows[relaxed])
+            step = self.plan.steps[len(values)]
+            if len(values) + 1 == len(self.plan.steps):
+                self._finish(values, product, own_row, wanted)
+            else:
+                self._extend(values, product, step, (own_row, bounds))
+
+    def _extend(self, values: Values, product: float, step: VariableStep, rows: tuple[Rows, Rows]) -> None:
+        """Note assignments with one more value."""
         own, bounds = rows
-        is_last = len(values) + 1 == len(self.plan.steps)
-        bounds = np.minimum(own, bounds) if not is_last else own
         if step.variable in self.plan.answers:
             bounds = bounds * self.allowed
-        few = largest(bounds, (max(WIDTH, wanted) if is_last else WIDTH) + 1)
+        width = min(WIDEST, max(WIDTH, self._steps_left))
+        few = largest(bounds, width + 1)
         few = few[bounds[few] * product > LEAST]
-        if len(few) > WIDTH:
+        promised = {
+            one[len(values)] for one in self._promises if len(one) > len(values) and one[: len(values)] == values
+        }
+        if len(few) > width:
             self.found.missed = max(self.found.missed, float(bounds[few[-1]]) * product)
             few = few[:-1]
-        for value in few.tolist():
-            extended = (*values, value)
-            if is_last:
-                self._finish(extended, product * float(own[value]))
+        few = np.union1d(few, [value for value in promised if bounds[value] * product > LEAST]).astype(np.int64)
+        for value, degree in zip(few.tolist(), self._degrees[few].tolist(), strict=True):
+            bound = float(bounds[value])
+            heap = self._completed if bound >= CERTAIN else self._open
+            partial = (-product * bound, -degree, (*values, value), product * float(own[value]))
+            promise = self._promises.get(partial[2])
+            if promise is None:
+                heapq.heappush(heap, partial)
             else:
-                heapq.heappush(self._heap, (-product * float(bounds[value]), extended, product * float(own[value])))
+                heapq.heappush(self._promised, (-promise, partial))
 
-    def _finish(self, values: Values, probability: float) -> None:
-        """Note a tuple; of several values of inner variables the best counts."""
-        assigned: dict[Variable, int] = {
-            step.variable: value for step, value in zip(self.plan.steps, values, strict=True)
-        }
-        key = tuple(assigned[variable] for variable in self.plan.answers)
-        if probability > self.found.tuples.get(key, 0.0):
-            self.found.tuples[key] = probability
-            inner = {v.name: value for v, value in assigned.items() if v not in self.plan.answers}
-            self.found.inner[key] = inner
+    def _finish(self, values: Values, product: float, own: Rows, wanted: int) -> None:
+        """Note tuples that are not known; of several values of inner variables the best count."""
+        row = own * self.allowed
+        assigned = {step.variable: value for step, value in zip(self.plan.steps, values, strict=False)}
+        last = self.plan.steps[-1].variable
+        row[self._known.get(self._prefix(assigned), [])] = 0
+        few = largest(row, wanted)
+        for value in few[row[few] * product > LEAST].tolist():
+            assigned[last] = value
+            key = tuple(assigned[variable] for variable in self.plan.answers)
+            probability, before = product * float(row[value]), self.found.tuples.get(key)
+            if before is None or probability > before.probability:
+                self.found.tuples[key] = FoundTuple(probability, (*values, value))
+
+    def _prefix(self, assigned: dict[Variable, int]) -> Values:
+        """The values of all answers but the one that gets its value last."""
+        last = self.plan.steps[-1].variable
+        return tuple(assigned[variable] for variable in self.plan.answers if variable != last)
+
+    def _by_prefix(self, known: Iterable[Values]) -> dict[Values, list[int]]:
+        """The last values of known tuples, by the others."""
+        place = self.plan.answers.index(self.plan.steps[-1].variable)
+        found: dict[Values, list[int]] = {}
+        for values in known:
+            found.setdefault((*values[:place], *values[place + 1 :]), []).append(values[place])
+        return found

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int32]
     Places = NDArray[np.int64]
 
-MOST_ROWS = 20_000_000
+MOST_ROWS = 10_000_000
 """Rows of the largest table."""
 MOST_CELLS = 40_000_000
 """Values of the largest table: some hundreds of megabytes while it is made."""
@@ -124,7 +124,12 @@ def _check_size(rows: int, columns: int) -> None:
     check_stop()
     most = min(MOST_ROWS, MOST_CELLS // columns)
     if rows > most:
-        raise QueryRefused(f"it has more than {most:,} matches on the way: name an entity, or say more about it")
+        raise too_many(most)
+
+
+def too_many(rows: int) -> QueryRefused:
+    """The error for a table that would be too large."""
+    return QueryRefused(f"it has more than {rows:,} matches on the way: name an entity, or say more about it")
 
 
 def _first_of_each(columns: list[Ids]) -> Places:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unseen.errors import QueryRefused
 from unseen.logic.algebra import Anchor, And, Anything, Project, Query, bind, conjunction
 from unseen.logic.formula import Atom, Conjunction, Formula, constants_of, free_variables, links_of
+from unseen.logic.joins.bindings import Bindings
 from unseen.logic.joins.cutting import planned
 from unseen.logic.joins.known_tuples import KnownTuples
 from unseen.logic.resolving import resolved
@@ -15,9 +18,10 @@ from unseen.logic.values.attribute_names import showing
 from unseen.logic.values.gathering import gathered, is_about_values, value_variables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unseen.graph import KnowledgeGraph
-    from unseen.logic.joins.best_tuples import PatternNames
-    from unseen.logic.joins.bindings import Bindings
+    from unseen.logic.joins.best_tuples import PatternNames, Values
     from unseen.logic.joins.cutting import SearchPlan
     from unseen.logic.pattern import Pattern
 
@@ -52,17 +56,32 @@ class BoundPattern:
             names.entity_id(constant.name)
         return cls(pattern, _plan(pattern), names)
 
-    def known(self, graph: KnowledgeGraph) -> Bindings:
-        """The tuples for which the graph satisfies the pattern."""
+    def known(self, graph: KnowledgeGraph) -> tuple[Bindings, bool]:
+        """The tuples for which the graph satisfies the pattern, and whether these are all of them."""
         known = KnownTuples(graph, self.names.entity_id, self.names.relation_id)
         with showing(self.pattern.text):
-            return known.tuples(self.pattern.formula, self.pattern.answers)
+            return known.tuples(self.pattern.formula, self.pattern.answers), not known.is_cut
 
     def value_part(self) -> Formula:
         """What the pattern says about values."""
         values = value_variables(self.pattern.formula)
         parts = [part for part in self.pattern.parts if free_variables(part) & values]
         return Conjunction(tuple(parts), self.pattern.formula.place)
+
+    def witnesses(self, graph: KnowledgeGraph, tuples: Sequence[Values]) -> dict[Values, Values]:
+        """By known tuple of the plan's answers the values of all its assigned variables, the first that there are."""
+        if not tuples or self.plan is None:
+            return {}
+        answers, assigned = self.plan.answers, [step.variable for step in self.plan.steps]
+        columns = np.array(tuples, np.int32).T
+        table = Bindings(dict(zip(answers, columns, strict=True)), len(tuples))
+        known = KnownTuples(graph, self.names.entity_id, self.names.relation_id)
+        found = known.extended(self.pattern.formula, table, assigned)
+        rows = [zip(*(found.columns[v].tolist() for v in some), strict=True) for some in (answers, assigned)]
+        first: dict[Values, Values] = {}
+        for one, values in zip(*rows, strict=True):
+            first.setdefault(one, values)
+        return first
 
     def named(self, graph: KnowledgeGraph) -> Query:
         """The relations that lead to anything, and the entities that the pattern names, as one query with ids."""

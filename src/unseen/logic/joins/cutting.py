@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from unseen.logic.algebra import Query
     from unseen.logic.pattern import Pattern
 
-MOST_ASSIGNED = 12
+MOST_ASSIGNED = 64
 """Most variables that get values one after the other."""
 
 
@@ -118,7 +118,7 @@ def _relaxed_tree(own: list[Formula], rest: list[Formula], root: Variable) -> Qu
 
     kept = []
     for part in sorted([*own, *rest], key=lambda one: len(free_variables(one))):
-        variables = sorted(free_variables(part), key=lambda v: (v.name, v.scope))
+        variables = sorted(free_variables(part), key=_by_name)
         ends = {found(variable) for variable in variables}
         if len(ends) < len(variables) or (len(variables) > 1 and not isinstance(part, Atom)) or not variables:
             continue
@@ -162,15 +162,35 @@ def _most_joined(parts: Sequence[Formula], assigned: Sequence[Variable]) -> Vari
 
 
 def _ordered(assigned: Sequence[Variable], parts: Sequence[Formula], answers: Sequence[Variable]) -> list[Variable]:
-    """Variables that much is said about first, then those that are joined with them; an answer comes last."""
-    last = answers[-1]
+    """Variables that much is said about first, then those that are joined with them; an answer comes last.
+
+    The order hangs on the question alone, not on the order of its answers: the numbers are the same.
+    """
+    places = _places(parts)
     order: list[Variable] = []
-    pending = [variable for variable in assigned if variable != last]
+    pending = sorted(assigned, key=lambda v: places.get(v, len(places)))
     while pending:
-        chosen = max(pending, key=lambda v: _closeness(v, parts, order))
+        left = [variable for variable in pending if variable in answers]
+        free = [v for v in pending if v not in answers] if len(left) == 1 and len(pending) > 1 else pending
+        chosen = max(free, key=lambda v: _closeness(v, parts, order))
         pending.remove(chosen)
         order.append(chosen)
-    return [*order, last]
+    return order
+
+
+def _places(parts: Sequence[Formula]) -> dict[Variable, int]:
+    """Variables by where they first stand in the question."""
+    found: dict[Variable, int] = {}
+    for part in parts:
+        ends = [part.subject, part.object] if isinstance(part, Atom) else sorted(free_variables(part), key=_by_name)
+        for term in ends:
+            if isinstance(term, Variable):
+                found.setdefault(term, len(found))
+    return found
+
+
+def _by_name(variable: Variable) -> tuple[str, int]:
+    return variable.name, variable.scope
 
 
 def _closeness(variable: Variable, parts: Sequence[Formula], before: Sequence[Variable]) -> tuple[int, int]:

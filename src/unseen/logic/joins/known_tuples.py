@@ -6,6 +6,7 @@ variable can have are narrowed by all edges of the question together, which keep
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +27,9 @@ from unseen.logic.formula import (
     Variable,
     free_variables,
 )
-from unseen.logic.joins.bindings import Bindings, followed, linked, union_of
+from unseen.logic.joins.bindings import Bindings, followed, linked, too_many, union_of
 from unseen.logic.joins.known_values import KnownValues
+from unseen.logic.joins.repetition import repeated_steps
 from unseen.logic.pattern import always_bound
 from unseen.logic.stopping import check_stop
 
@@ -42,8 +44,25 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int32]
     Domains = dict[Variable, NDArray[np.bool_]]
 
-ROUNDS = 4
+ROUNDS = 12
 """How often all edges narrow what variables can be."""
+ENDS = START, END = Variable("\0start"), Variable("\0end")
+"""Columns of the two ends of a repeated relation."""
+TOGETHER = 500_000
+"""Matches of a link that are looked at together."""
+MOST_TUPLES = 3_000_000
+"""Tuples from which on no more are looked for."""
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Parts that are still to be joined, and the columns that are kept."""
+
+    parts: Sequence[Formula]
+    kept: frozenset[Variable]
+    domains: Domains
+    can_be_cut: bool = False
+    """Whether some of the rows will do."""
 
 
 class KnownTuples:
@@ -54,30 +73,106 @@ class KnownTuples:
     ) -> None:
         self.graph, self._entity_id, self._relation_id = graph, entity_id, relation_id
         self._values_of = KnownValues(graph, entity_id)
-
-    def extended(self, formula: Formula, table: Bindings, answers: Sequence[Variable]) -> Bindings:
-        """The rows of a table with the values of more variables for which a formula holds."""
-        return self._evaluated(formula, table, frozenset(answers))
+        self.is_cut = False
+        """Whether there are more tuples than were found."""
 
     def tuples(self, formula: Formula, answers: Sequence[Variable]) -> Bindings:
-        """The values of the answers for which a formula holds, each tuple once, in order of ids."""
-        return self._evaluated(formula, Bindings.always(), frozenset(answers)).projected(answers)
+        """The values of the answers for which a formula holds, each tuple once, in order of ids.
+
+        Where there are very many, some of them, and `is_cut` says so.
+        """
+        self.is_cut = False
+        parts = self._without_apart(_opened(formula), frozenset(answers))
+        if parts is None:
+            return Bindings.never(answers)
+        steps = _Steps(parts, frozenset(answers), {}, can_be_cut=True)
+        return self._stepwise(steps, Bindings.always()).projected(answers)
+
+    def extended(self, formula: Formula, table: Bindings, variables: Sequence[Variable]) -> Bindings:
+        """The rows of a table for which a formula holds, with the values of further variables."""
+        wanted = [*table.columns, *(v for v in variables if v not in table.columns)]
+        return self._evaluated(formula, table, frozenset(wanted)).projected(wanted)
 
     def _evaluated(self, formula: Formula, table: Bindings, needed: frozenset[Variable]) -> Bindings:
         """The rows of a table that a formula extends or keeps, with the columns that are needed."""
-        parts = _opened(formula)
-        domains = self._domains(parts) if table.rows else {}
         kept = needed | frozenset(table.columns)
+        parts = self._without_apart(_opened(formula), kept)
+        found = Bindings.never(kept) if parts is None else self._stepwise(_Steps(parts, kept, {}), table)
+        return found if found.rows else Bindings.never(kept & free_variables(formula) | frozenset(table.columns))
+
+    def _without_apart(self, parts: list[Formula], kept: frozenset[Variable]) -> list[Formula] | None:
+        """The parts that have to do with the columns that are kept; None if the others do not hold."""
+        reached, pending = kept, list(parts)
+        while joined := [part for part in pending if free_variables(part) & reached]:
+            pending = [part for part in pending if part not in joined]
+            reached = reached.union(*(free_variables(part) for part in joined))
+        pending = [part for part in pending if free_variables(part)]
+        while pending and len(pending) < len(parts):
+            names, group = free_variables(pending[0]), [pending[0]]
+            while more := [part for part in pending if part not in group and free_variables(part) & names]:
+                group += more
+                names = names.union(*(free_variables(part) for part in more))
+            if not self._stepwise(_Steps(group, frozenset(), {}), Bindings.always()).rows:
+                return None
+            pending = [part for part in pending if part not in group]
+            parts = [part for part in parts if part not in group]
+        return parts
+
+    def _stepwise(self, steps: _Steps, table: Bindings) -> Bindings:
+        """The rows of a table that some parts extend or keep, part by part."""
+        parts, kept = list(steps.parts), steps.kept
+        domains = steps.domains or (self._domains(parts) if table.rows else {})
         while parts and table.rows:
             check_stop()
             part = min(parts, key=lambda one: self._growth(one, table))
+            if (matches := self._matches(part, table)) > TOGETHER and table.rows > 1:
+                return self._in_pieces(replace(steps, parts=parts, domains=domains), table, matches)
             parts.remove(part)
             later = kept.union(*(free_variables(one) for one in parts))
             table = self._joined(part, table, later, domains)
             table = (
                 table if later >= table.columns.keys() else table.projected([v for v in table.columns if v in later])
             )
-        return table if table.rows else Bindings.never(kept & free_variables(formula) | frozenset(table.columns))
+        return table if table.rows else Bindings.never(kept)
+
+    def _matches(self, part: Formula, table: Bindings) -> int:
+        """How many rows a link that leads on from the rows of a table makes of them."""
+        if not isinstance(part, Atom) or part.repeat:
+            return 0
+        directed, is_forwards = self._relation_id(part.relation, False), True
+        known = self._values(part.subject, table)
+        if known is None:
+            known, is_forwards = self._values(part.object, table), False
+        elif self._values(part.object, table) is not None:
+            return 0
+        if known is None:
+            return 0
+        starts = self.graph.edges_from(directed if is_forwards else int(inverse_relation(directed)))[0]
+        ends = np.searchsorted(starts, known, side="right") - np.searchsorted(starts, known)
+        return int(ends.sum())
+
+    def _in_pieces(self, steps: _Steps, table: Bindings, matches: int) -> Bindings:
+        """As `_stepwise`, some rows after the others, which bounds the memory it takes."""
+        size = max(1, table.rows * TOGETHER // matches)
+        found: list[Bindings] = []
+        rows = 0
+        there = frozenset(table.columns).union(*(free_variables(part) for part in steps.parts))
+        wanted = sorted(steps.kept & there, key=lambda v: (v.name, v.scope))
+        for start in range(0, table.rows, size):
+            piece = table.taken(np.arange(start, min(start + size, table.rows)))
+            if found and steps.kept <= table.columns.keys():  # what is found needs no second proof
+                piece = piece.without(union_of(found, wanted))
+            found.append(self._stepwise(steps, piece).projected(wanted))
+            rows += found[-1].rows
+            if rows > TOGETHER:
+                found = [union_of(found, wanted)]
+                rows = found[0].rows
+            if rows > MOST_TUPLES:
+                if not steps.can_be_cut:
+                    raise too_many(rows)
+                self.is_cut = True
+                break
+        return union_of(found, wanted)
 
     def _joined(  # noqa: PLR0911 - a table
         self, part: Formula, table: Bindings, needed: frozenset[Variable], domains: Domains
@@ -106,6 +201,8 @@ class KnownTuples:
         return table.with_column(part.variable, np.full(table.rows, value, np.int32))
 
     def _atom(self, atom: Atom, table: Bindings, domains: Domains) -> Bindings:
+        if atom.repeat:
+            return self._repeated(atom, table)
         directed = self._relation_id(atom.relation, False)
         start, end = self._values(atom.subject, table), self._values(atom.object, table)
         if start is not None and end is not None:
@@ -117,6 +214,23 @@ class KnownTuples:
         else:
             known, new, way = np.asarray(end), _variable(atom.subject), int(inverse_relation(directed))
         return _within(followed(self.graph, table, way, known, new), new, domains)
+
+    def _repeated(self, atom: Atom, table: Bindings) -> Bindings:
+        """Several steps of a relation in a row, from the values of the end that has some."""
+        directed, ends = self._relation_id(atom.relation, False), (atom.subject, atom.object)
+        columns = dict(zip(ENDS, (self._values(end, table) for end in ends), strict=True))
+        given = {name: column for name, column in columns.items() if column is not None}
+        way = directed if START in given or not given else int(inverse_relation(directed))
+        starts = np.unique(given[START if START in given else END]) if given else None
+        near, far = repeated_steps(self.graph, way, atom.repeat, starts)
+        pairs = dict(zip(ENDS if way == directed else ENDS[::-1], (near, far), strict=True))
+        joined = Bindings({**table.columns, **given}, table.rows).joined(Bindings(pairs, len(near)))
+        found = dict(joined.columns)
+        for name, end in zip(ENDS, ends, strict=True):
+            column = found.pop(name)
+            if isinstance(end, Variable):
+                found[end] = column
+        return Bindings(found, joined.rows)
 
     def _unbound(self, atom: Atom, directed: int, table: Bindings, domains: Domains) -> Bindings:
         """All edges of a relation, beside each row."""
@@ -146,7 +260,9 @@ class KnownTuples:
         tables = [self._evaluated(one, table, needed) for one in part.parts]
         return union_of([one.projected(wanted) for one in tables], wanted)
 
-    def _growth(self, part: Formula, table: Bindings) -> tuple[int, float]:  # noqa: PLR0911 - a table
+    def _growth(  # noqa: PLR0911  # one for each kind of part
+        self, part: Formula, table: Bindings
+    ) -> tuple[int, float]:
         """How soon a part is taken: tests first, then what makes few rows, and what excludes when all is bound."""
         unbound = free_variables(part) - table.columns.keys()
         if isinstance(part, Test):
@@ -161,6 +277,8 @@ class KnownTuples:
             return 0, 0.0
         if not isinstance(part, Atom):
             return (3 if unbound <= always_bound(part) else 5), 0.0
+        if part.repeat:
+            return (2 if len(unbound) == 1 else 4), 0.0
         directed = self._relation_id(part.relation, False)
         edges = len(self.graph.edges_from(directed)[0])
         if len(unbound) == 2 or (part.subject == part.object):
@@ -176,7 +294,7 @@ class KnownTuples:
 
     def _domains(self, parts: Sequence[Formula]) -> Domains:
         """What each variable can be by the edges of the question, narrowed round by round."""
-        atoms = [part for part in parts if isinstance(part, Atom)]
+        atoms = [part for part in parts if isinstance(part, Atom) and not part.repeat]
         domains: Domains = {}
         for _ in range(ROUNDS if len(atoms) > 1 else 0):
             before = {variable: int(mask.sum()) for variable, mask in domains.items()}

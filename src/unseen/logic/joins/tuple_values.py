@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from unseen.logic.joins.known_tuples import KnownTuples
 from unseen.logic.ordering import order_of_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
     Ids = NDArray[np.int32]
     Values = tuple[int, ...]
-    Ranked = list[tuple[Values, float, bool, dict[str, int]]]
+
+
+class RankedTuple(NamedTuple):
+    """One tuple: its values, its probability, whether it is known, and the values of all assigned variables."""
+
+    values: Values
+    probability: float
+    is_known: bool
+    assigned: Values = ()
 
 
 def may_be_answer(allowed: NDArray[np.bool_], column: Ids) -> NDArray[np.bool_]:
@@ -31,12 +39,11 @@ def may_be_answer(allowed: NDArray[np.bool_], column: Ids) -> NDArray[np.bool_]:
     return found
 
 
-def of_entities(bound: BoundPattern, tuples: Iterable[Values]) -> set[Values]:
-    """The entities of tuples, without values."""
+def entity_places(bound: BoundPattern) -> list[int] | None:
+    """Where the entities that a search takes stand in a tuple; None if a tuple has nothing else."""
     if bound.plan is None or bound.plan.answers == bound.pattern.answers:
-        return set(tuples)
-    places = [bound.pattern.answers.index(answer) for answer in bound.plan.answers]
-    return {tuple(one[place] for place in places) for one in tuples}
+        return None
+    return [bound.pattern.answers.index(answer) for answer in bound.plan.answers]
 
 
 def with_values(graph: KnowledgeGraph, bound: BoundPattern, entities: Values) -> list[Values]:
@@ -52,17 +59,20 @@ def with_values(graph: KnowledgeGraph, bound: BoundPattern, entities: Values) ->
     return list(zip(*(found.columns[answer].tolist() for answer in bound.pattern.answers), strict=True))
 
 
-def in_order(graph: KnowledgeGraph, bound: BoundPattern, ranked: Ranked, orderings: Sequence[Ordering]) -> Ranked:
+def in_order(
+    graph: KnowledgeGraph, bound: BoundPattern, rows: Sequence[RankedTuple], orderings: Sequence[Ordering]
+) -> list[RankedTuple]:
     """Rows in the order that is asked for, known ones first, each of them once without the columns that only order."""
+    ranked = list(rows)
     if orderings and ranked:
-        nodes = np.array([row[0] for row in ranked], np.int64)
+        nodes = np.array([row.values for row in ranked], np.int64)
         columns = {answer.name: nodes[:, place] for place, answer in enumerate(bound.pattern.answers)}
-        order = order_of_rows(graph, columns, np.array([row[1] for row in ranked]), orderings)
-        is_known = np.array([row[2] for row in ranked])
+        order = order_of_rows(graph, columns, np.array([row.probability for row in ranked]), orderings)
+        is_known = np.array([row.is_known for row in ranked])
         ranked = [ranked[place] for place in [*order[is_known[order]], *order[~is_known[order]]]]
     if not bound.pattern.hidden:
         return ranked
     shown = len(bound.pattern.answers) - bound.pattern.hidden
-    first = {row[0][:shown]: row for row in reversed(ranked)}
-    kept = dict.fromkeys(row[0][:shown] for row in ranked)
-    return [(values, *first[values][1:]) for values in kept]
+    first = {row.values[:shown]: row for row in reversed(ranked)}
+    kept = dict.fromkeys(row.values[:shown] for row in ranked)
+    return [first[values]._replace(values=values) for values in kept]

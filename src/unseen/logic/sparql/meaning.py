@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NoReturn
 
 from unseen.errors import QueryRefused, QuestionTooLarge
-from unseen.logic.algebra import Project, Query, rebuild
+from unseen.logic.algebra import Project, Query, Repeat, rebuild
 from unseen.logic.formula import (
     Conjunction,
     Disjunction,
@@ -208,7 +208,7 @@ def _tree(formula: Formula, answer: Variable, text: str) -> Query:
 def _without_blanks(query: Query) -> Query:
     """The query without names for variables that have none in the text."""
     children = tuple(_without_blanks(child) for child in query.children)
-    if isinstance(query, Project) and query.variable is not None and is_blank(Variable(query.variable)):
+    if isinstance(query, Project | Repeat) and query.variable is not None and is_blank(Variable(query.variable)):
         return replace(query, source=children[0], variable=None)
     return rebuild(query, children)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from unseen.errors import QueryRefused, QuerySyntaxError, shorten
+from unseen.errors import QueryRefused, QuerySyntaxError, ValuesMissing, shorten
 from unseen.logic.formula import Atom, Constant, Equal, Formula, Place, Variable
 from unseen.logic.sparql.order_by import order_of
 from unseen.logic.sparql.patterns import (
@@ -170,7 +170,9 @@ class _Reader:
             self.ends = {id(subject): start, id(target): end}
             yield Fact(self.link(subject, path, target, place))
 
-    def link(self, start: Term, path: Any, end: Term, place: Place) -> Formula:
+    def link(  # noqa: PLR0911  # one for each kind of path
+        self, start: Term, path: Any, end: Term, place: Place
+    ) -> Formula:
         """That a path leads from `start` to `end`."""
         match kind_of(path):
             case "pname" | "URIRef":
@@ -184,7 +186,7 @@ class _Reader:
             case "PathElt" if not path.mod:
                 return self.link(start, path.part, end, place)
             case "PathElt":
-                self.refuse(f"the path sign `{path.mod}` ({_REPETITIONS[path.mod]}) is not supported", place)
+                return self.repeated(start, path, end, place)
             case "Variable":
                 self.refuse("a variable cannot stand for a relation", place)
         return self.refuse("this path is not supported: a path is made of names and the signs / ^ |", place)
@@ -193,6 +195,20 @@ class _Reader:
         """An edge, or a recorded value."""
         node = self.ends.get(id(end))
         return self.value_reader.has_value(name, node, start, end, place) or Atom(name, start, end, place)
+
+    def repeated(self, start: Term, path: Any, end: Term, place: Place) -> Formula:
+        """Several steps of one relation."""
+        part = path.part
+        while kind_of(part) in ("PathAlternative", "PathSequence") and len(part.part) == 1:
+            part = part.part[0]
+        if kind_of(part) == "PathEltOrInverse":
+            start, end, part = end, start, part.part
+        if kind_of(part) == "PathElt" and not part.mod:
+            part = part.part
+        if kind_of(part) not in ("pname", "URIRef"):
+            sign = f"`{path.mod}` ({_REPETITIONS[path.mod]})"
+            self.refuse(f"the path sign {sign} goes with one relation, like `:part_of{path.mod}`", place)
+        return Atom(self.terms.name(part), start, end, place, str(path.mod))
 
     def sequence(self, start: Term, parts: list[Any], end: Term, place: Place) -> Formula:
         between = [self.terms.new_variable() for _ in parts[1:]]
@@ -226,6 +242,8 @@ class _Reader:
             reason = (
                 "this FILTER is not supported: values are compared with values, texts with texts in quotation marks"
             )
+        except ValuesMissing as error:
+            raise ValuesMissing(error.reason, error.name, text=self.text, position=place.position) from None
         except QueryRefused as error:
             reason = error.reason
         return self.refuse(reason, place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, ValuesMissing
 from unseen.graph.attributes.value_kinds import LANGUAGE_TYPE, STRING, STRING_TYPE, Tag
 from unseen.logic.formula import Constant, HasValue, Place, Variable
 from unseen.logic.sparql.terms import kind_of
@@ -167,8 +167,9 @@ class ValueReader:
         name = self._objects.get(side.name)
         if name is not None and self._attributes is not None and len(self._attributes):
             near = ", ".join(self._attributes.closest(name))
-            reason += f"; {name} is no attribute of the graph" + (f", closest: {near}" if near else "")
-        elif self._attributes is not None:
+            closest = f", closest: {near}" if near else ""
+            raise ValuesMissing(f"{reason}; {name} is no attribute of the graph{closest}", name)
+        if self._attributes is not None:
             reason += "; the graph has no values"
         raise QueryRefused(reason)
 

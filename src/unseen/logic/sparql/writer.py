@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused, shorten
 from unseen.graph.prefixes import iri_of
-from unseen.logic.algebra import Anchor, And, Anything, Not, Or, Project, Query, Valued
+from unseen.logic.algebra import Anchor, And, Anything, Not, Or, Project, Query, Repeat, Valued
 from unseen.logic.variables import ANSWER
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class _Writer:
         match query:
             case Anchor():
                 yield self.values((query,), variable)
-            case Project():
+            case Project() | Repeat():
                 yield from self.step(query, variable)
             case And():
                 for part in sorted(query.parts, key=is_bound, reverse=True):
@@ -80,7 +80,7 @@ class _Writer:
             return f"FILTER(?{variable} != {self.entity(query)})"
         return f"FILTER NOT EXISTS {self.group(query, variable)}"
 
-    def step(self, query: Project, variable: str) -> Iterator[str]:
+    def step(self, query: Project | Repeat, variable: str) -> Iterator[str]:
         """The edge first: it binds the inner variable even if its set is only described by what it excludes."""
         if isinstance(query.source, Anchor):
             yield self.triple(query, self.entity(query.source), variable)
@@ -91,8 +91,8 @@ class _Writer:
             return
         yield from self.patterns(query.source, inner)
 
-    def triple(self, step: Project, source: str, variable: str) -> str:
-        relation = _bracketed(step.relation, self.relation_iri)
+    def triple(self, step: Project | Repeat, source: str, variable: str) -> str:
+        relation = _bracketed(step.relation, self.relation_iri) + (step.sign if isinstance(step, Repeat) else "")
         start, end = (f"?{variable}", source) if step.inverse else (source, f"?{variable}")
         return f"{start} {relation} {end} ."
 

@@ -1,0 +1,1 @@
+"""Tables that are computed from predicted solutions: counts, groups, display values, order."""

@@ -1,0 +1,74 @@
+"""What the steps to a table want to know: predicted answers to its core, and rows of what the graph records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from unseen.answers import DEFAULT_TOP, Answer, Answers
+from unseen.database.relation_store import term_of_key
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from unseen.answers import Counted
+    from unseen.graph.names import Names
+    from unseen.logic.outer_form import OuterForm
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Wanted: answers to the core for some variables, where others are certain entities."""
+
+    answers: tuple[str, ...]
+    values: tuple[tuple[str, str], ...] = ()
+    top: int = DEFAULT_TOP
+    predicted_only: bool = False
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class ExactRows:
+    """Wanted: the solutions of a SELECT on what the graph records."""
+
+    text: str
+
+
+Wanted: TypeAlias = "Predicted | ExactRows | list[Predicted]"
+Solving: TypeAlias = "Generator[Wanted, Any, Answers]"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a table is wanted."""
+
+    method: str
+    graph: Counted
+    names: Names
+    top: int | None = None
+    predicted_only: bool = False
+    exact: bool = False
+
+    def limit(self, form: OuterForm) -> int:
+        """How many rows are wanted."""
+        found = [count for count in (self.top, form.limit) if count is not None]
+        return min(found) if found else DEFAULT_TOP
+
+
+def incomplete(found: Answers) -> tuple[str, ...]:
+    """What is to be said of answers that may not be all."""
+    if found.complete is not False:
+        return ()
+    return (
+        f"not all solutions were tried: ones with a probability of at most {found.missed or 0.0:.2g} may be missing",
+    )
+
+
+def table_of(names: Sequence[str], answers: Sequence[Answer]) -> str:
+    """Answers as VALUES of their variables, `?score` and `?known`; blank nodes cannot stand there."""
+    rows = []
+    for answer in answers:
+        terms = [term_of_key(answer.keys[name] if answer.keys else answer.key) for name in names]
+        if not any(term.startswith("_:") for term in terms):
+            rows.append(f"({' '.join(terms)} {answer.probability:.6e} {str(answer.known).lower()})")
+    return f"VALUES ({' '.join(f'?{name}' for name in (*names, 'score', 'known'))}) {{ {' '.join(rows)} }}"
