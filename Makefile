@@ -29,7 +29,7 @@ check: $(STAMP) ## Style, types and the direction of imports
 	@$(BIN)/pytest tests/test_architecture.py
 
 test: check ## The checks and all tests
-	@$(BIN)/pytest -n 2
+	@$(BIN)/pytest -n 2 --dist worksteal # tests of a file stay together, and share what is made once
 
 $(VENV)/.docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'

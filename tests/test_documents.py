@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -115,6 +116,13 @@ def test_every_page_is_in_the_navigation_once_and_in_one_of_the_four_parts() -> 
     pages = [path.relative_to(ROOT / "docs").as_posix() for path in SITE]
     assert sorted(site_pages(ROOT / "mkdocs.yml")) == sorted(pages)
     assert {page for page in pages if page.split("/")[0] not in SECTIONS} == {"index.md"}
+
+
+def test_nothing_is_nested_below_a_page_in_the_navigation() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    entries = re.findall(r"^( *)- (.*)$", text[text.index("\nnav:") : text.index("\nvalidation:")], re.MULTILINE)
+    for (outer, entry), (inner, _) in pairwise(entries):
+        assert len(inner) <= len(outer) or entry.endswith(":"), entry
 
 
 def test_the_index_leads_to_every_page() -> None:

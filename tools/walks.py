@@ -1,4 +1,6 @@
-"""Which files of the package a piece of work really passes through: every file with a function that was called.
+"""Which files of the package a piece of work passes through: every file with a function that was called.
+
+Imports do not count, nor what is made once and kept: the work is done once beforehand.
 
 ```
 python tools/walks.py question                    `unseen.ask` on countries with the shipped model
@@ -14,6 +16,7 @@ import argparse
 import sys
 import tempfile
 import threading
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,36 +29,50 @@ sys.path.insert(0, str(ROOT))
 
 
 def question(method: str = "default") -> Callable[[], Any]:
-    """Ask once beforehand, so that opening and compiling are not part of the walk."""
+    """One question; another one is asked before, so that opening the model is not part of the walk."""
     import unseen
 
     graph = unseen.load("countries")
-    return lambda: unseen.ask(graph, "?x : exists y . borders(France, y) & borders(y, x)", method=method)
+
+    def asked(country: str) -> Any:
+        return unseen.ask(graph, f"?x : exists y . borders({country}, y) & speaks(y, x)", method=method)
+
+    asked("Germany")
+    return lambda: asked("France")
 
 
 def training() -> Callable[[], Any]:
-    """A run of two steps."""
-    from tests.training.small_world import small_dataset
+    """A run of two steps; another one is made before."""
+    from tests.training.small_world import TYPES, small_dataset
     from unseen.training.session import train
 
-    folder = Path(tempfile.mkdtemp()) / "run"
     settings = {"steps": 2, "dim": 4, "layers": 2, "hidden_dim": 4, "validation_queries": 2, "calibration_queries": 2}
     dataset = small_dataset()
-    return lambda: train("gnn-qe", dataset, folder, settings)
+
+    def trained() -> Any:
+        return train("gnn-qe", dataset, Path(tempfile.mkdtemp()) / "run", settings | {"types": TYPES})
+
+    trained()
+    return trained
 
 
 def write() -> Callable[[], Any]:
-    """One triple through the whole server, in this process."""
+    """One triple through the whole server, in this process; another one is written before."""
     from starlette.testclient import TestClient
 
     from unseen.database import Database
     from unseen.server.app import make_app
     from unseen.server.server_settings import ServerSettings
 
-    database = Database(Path(tempfile.mkdtemp()) / "db", create=True)
+    database = Database.create(Path(tempfile.mkdtemp()) / "db")
     client = TestClient(make_app(database, ServerSettings(model="exact")), base_url="http://localhost")
     client.__enter__()
-    return lambda: client.post("/triples", json={"triples": [["Ann", "knows", "Bob"]]}).raise_for_status()
+
+    def written(name: str) -> Any:
+        return client.post("/triples", json={"triples": [["Ann", "knows", name]]}).raise_for_status()
+
+    written("Bob")
+    return lambda: written("Cleo")
 
 
 WALKS: dict[str, Callable[[], Callable[[], Any]]] = {
@@ -66,17 +83,24 @@ WALKS: dict[str, Callable[[], Callable[[], Any]]] = {
 }
 
 
-def files_of(work: Callable[[], Any]) -> list[str]:
-    """The files of the package that have a function which `work` called, in the order of the first call."""
+def files_of(prepared: Callable[[], Callable[[], Any]]) -> list[str]:
+    """The files of the package that have a function which the prepared work called, in the order of the first call.
+
+    Bodies of modules and classes run too; only functions have CO_OPTIMIZED. Threads of a server begin while the work is
+    prepared, so they are watched from then on.
+    """
     seen: dict[str, None] = {}
 
     def note(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(str(SOURCE)):
-            seen.setdefault(str(Path(frame.f_code.co_filename).relative_to(SOURCE)))
+        code = frame.f_code
+        if event == "call" and code.co_flags & CO_OPTIMIZED and code.co_filename.startswith(str(SOURCE)):
+            seen.setdefault(str(Path(code.co_filename).relative_to(SOURCE)))
 
     threading.setprofile(note)
     sys.setprofile(note)
     try:
+        work = prepared()
+        seen.clear()
         work()
     finally:
         sys.setprofile(None)
@@ -88,7 +112,7 @@ def main() -> None:
     """Print the files of one walk."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("walk", choices=WALKS)
-    files = files_of(WALKS[parser.parse_args().walk]())
+    files = files_of(WALKS[parser.parse_args().walk])
     sys.stdout.write("\n".join([*files, f"{len(files)} files"]) + "\n")
 
 

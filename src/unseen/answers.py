@@ -14,8 +14,10 @@ import numpy as np
 
 from unseen.displays import bar, block, heading, note, table
 from unseen.logic.choose import Ranked, largest_in_rows, largest_of
+from unseen.logic.ordering import order_of_rows
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
+from unseen.logic.values.shown import recorded_texts
 from unseen.probability.answer_counts import expected_number
 from unseen.reasons.drawing import drawn
 from unseen.reasons.explaining import NOTHING, Explainer
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from unseen.logic.choose import Ids, Values
     from unseen.logic.execute import Execution
     from unseen.logic.joins.bound_pattern import BoundPattern
+    from unseen.logic.ordering import Ordering
     from unseen.logic.protocols import Estimator
     from unseen.probability.answer_counts import ExpectedNumber
     from unseen.reasons.drawing import Picture
@@ -61,6 +64,8 @@ class Answer:
     """By answer variable the readable name, where a question has several; `entity` names all of them."""
     keys: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """By answer variable the unique key, where a question has several."""
+    attributes: dict[str, str] = field(default_factory=dict)
+    """Values of the answer, by attribute, for the attributes that the question compares or is ordered by."""
 
     def draw(self) -> Picture:
         """The explanation as a picture: known links solid, predicted ones dashed; it needs `ask(..., explain=True)`."""
@@ -174,6 +179,14 @@ class Question:
     """What is known to be wrong with the question before it is asked."""
     pattern: BoundPattern | None = field(default=None, compare=False)
     """What is asked, where that is no tree."""
+    variable: str = "x"
+    """What the question calls its answer, if there is one answer variable."""
+    order: tuple[Ordering, ...] = ()
+    """In which order the answers come; by default the most probable first."""
+    attributes: tuple[tuple[str, int], ...] = ()
+    """Attributes, by name and id, whose values are shown beside the answers."""
+    predict_values: bool = False
+    """Whether values that are not recorded are predicted."""
 
 
 def answers_of(
@@ -207,7 +220,7 @@ class _Asking:
         self.traversal = Traversal(graph) if execution is None else execution.traversal
         self.explainer = Explainer(graph, self.traversal, execution, method, method_name)
         self.is_candidate = np.zeros(graph.num_entities, bool)
-        self.is_candidate[graph.connected_entities] = True
+        self.is_candidate[graph.candidates] = True
         self.known = [self._known(question) for question in questions]
         self.expected: list[ExpectedNumber | None] = []
         """Of each question that has been ranked."""
@@ -265,7 +278,17 @@ class _Asking:
             self.expected.append(self._expected(question, row))
             row[members] = 0
         counts = [question.top - len(one) for question, one in zip(questions, known, strict=True)]
-        return list(zip(known, largest_in_rows(others, counts), strict=True))
+        found_others = largest_in_rows(others, counts)
+        predicted = [self._in_order(question, row) for question, row in zip(questions, found_others, strict=True)]
+        return list(zip(known, predicted, strict=True))
+
+    def _in_order(self, question: Question, ranked: Ranked) -> Ranked:
+        """Answers in the order that a question asks for."""
+        if not question.order or not ranked:
+            return ranked
+        entities, values = (np.array(column) for column in zip(*ranked, strict=True))
+        order = order_of_rows(self.graph, {question.variable: entities}, values, question.order)
+        return [ranked[place] for place in order.tolist()]
 
     def _expected(self, question: Question, probabilities: Values) -> ExpectedNumber:
         """How many answers there are, by the probabilities of all who may be one."""
@@ -276,7 +299,11 @@ class _Asking:
         self, questions: Sequence[Question], found: Sequence[Ids], values: Sequence[Values]
     ) -> list[Ranked]:
         return [
-            [] if question.predicted_only else largest_of(members, probable, question.top)
+            []
+            if question.predicted_only
+            else self._in_order(question, largest_of(members, probable, len(members)))[: question.top]
+            if question.order
+            else largest_of(members, probable, question.top)
             for question, members, probable in zip(questions, found, values, strict=True)
         ]
 
@@ -286,9 +313,21 @@ class _Asking:
         ranked = [(*pair, True) for pair in known] + [(*pair, False) for pair in predicted]
         explained = self._explained(question.query, known, predicted) if question.explain else [NOTHING] * len(ranked)
         return tuple(
-            Answer(rank, names[entity][0], is_known, probability, *why, key=names[entity][1])
-            for rank, ((entity, probability, is_known), why) in enumerate(zip(ranked, explained, strict=True), start=1)
+            Answer(rank, names[entity][0], is_known, probability, *why, key=names[entity][1], attributes=values)
+            for rank, ((entity, probability, is_known), why, values) in enumerate(
+                zip(ranked, explained, self._values(question, [row[0] for row in ranked]), strict=True), start=1
+            )
         )
+
+    def _values(self, question: Question, entities: list[int]) -> list[dict[str, str]]:
+        """For each entity the recorded values of the attributes that a question is about."""
+        columns = {name: recorded_texts(self.graph, attribute, entities) for name, attribute in question.attributes}
+        if question.predict_values and self.execution is not None:
+            from unseen.logic.value_prediction.interval_texts import filled
+
+            for name, attribute in question.attributes:
+                columns[name] = filled(self.graph, attribute, entities, columns[name])
+        return [{name: texts[place] for name, texts in columns.items()} for place in range(len(entities))]
 
     def _explained(self, query: Query, known: Ranked, predicted: Ranked) -> list[Explanation]:
         """Why each of the ranked entities is an answer."""
@@ -307,6 +346,8 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     }
     if answer.values:
         plain |= {"values": answer.values, "keys": answer.keys}
+    if answer.attributes:
+        plain["attributes"] = answer.attributes
     if answer.edges:
         plain["edges"] = [list(edge) for edge in answer.edges]
     if answer.reasons:

@@ -42,6 +42,7 @@ DEFAULT_METHOD = "edge-type"
 
 def load(
     *sources: object,
+    values: str | Path | Sequence[str | Path] = (),
     literals: bool = False,
     skip_errors: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -50,18 +51,31 @@ def load(
 
     Several files make one graph. An object is a table (pandas, Arrow, polars) with the columns head, relation and tail,
     a networkx graph with directed edges, PyKEEN's `TriplesFactory`, or any triples of names.
+    `values` are files of numbers, dates and texts: tables (entity, attribute, value) or RDF. Literals in RDF are
+    values too.
     `literals` keeps RDF literals as entities. `skip_errors` skips malformed lines. `progress` is called with the number
     of bytes read and their total.
     """
     from unseen.graph.files.readers import read_graph  # pyarrow only where files are read
 
+    tables = [values] if isinstance(values, str | Path) else list(values)
     named = [source for source in sources if isinstance(source, str | Path)]
     if len(named) < len(sources):
-        return _loaded_object(*sources)
+        return _with_values(_loaded_object(*sources), tables)
     paths = [find_source(source) for source in named]
     if len(paths) == 1 and is_database(paths[0]):
-        return load_database(paths[0])
-    return came_from(read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress).graph)
+        return _with_values(load_database(paths[0]), tables)
+    reading = {"literals": literals, "skip_errors": skip_errors}
+    return came_from(read_graph(*paths, **reading, progress=progress, values=tables).graph)
+
+
+def _with_values(graph: KnowledgeGraph, tables: Sequence[str | Path]) -> KnowledgeGraph:
+    """A graph that was not read from files, with the values of some."""
+    if not tables:
+        return graph
+    from unseen.graph.files.value_files import read_values
+
+    return read_values(graph, tables)
 
 
 def _loaded_object(source: object, *others: object) -> KnowledgeGraph:
@@ -113,6 +127,8 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     kind: str | None = None,
     type_relation: str | None = None,
     new: bool = False,
+    order_by: str | None = None,
+    predict_values: bool = False,
     effort: str = DEFAULT_EFFORT,
 ) -> Answers:
     """The answers to a question (formula, SPARQL or algebra): known answers first, then predicted ones.
@@ -126,9 +142,12 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     `kind` only lets entities be answers that have been at the end of a relation: `capital` what it leads to, `^capital`
     where it comes from, `question` the ends of the question's own relations. `type_relation` is the relation of
     `x a Kind` where it is not rdf:type. `new` leaves out what is already related to an entity that the question names.
+    `order_by` is an attribute, `name` or `probability`, with ` desc` for the largest first; several are separated by
+    commas. `predict_values` predicts comparisons of values that are not recorded, from similar entities.
     `effort` says how much of a large graph a network looks at: `fast`, `normal` or `full`.
     """
     wishes = {"kind": kind, "type_relation": type_relation, "new": new}
+    wishes |= {"order_by": order_by, "predict_values": predict_values}
     bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
     return ask_prepared(graph, bound, method, all_predictions=all_predictions, effort=effort)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unseen.rules.rule_set import Rules
 
 UNJUDGED = ("exact", "edge-type", "path-counts")
-"""What predicts nothing, or is a baseline that whoever names it wants to see."""
+"""Methods without warnings: one predicts nothing, the other is a baseline that users name on purpose."""
 MOST_TRIPLES = 100_000
 """Triples of the largest graph on which a model is asked about hidden facts."""
 MOST_RELATIONS = 4

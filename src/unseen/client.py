@@ -88,10 +88,13 @@ class Client:
         kind: str | None = None,
         type_relation: str | None = None,
         new: bool = False,
+        order_by: str | None = None,
+        predict_values: bool = False,
     ) -> Answers:
         """The answers to a question (formula or SPARQL): known answers first, then predicted ones."""
         body = {"question": question, "top": top, "explain": explain, "predicted_only": predicted_only, "exact": exact}
         more = {"all_predictions": all_predictions, "kind": kind, "type_relation": type_relation, "new": new}
+        more |= {"order_by": order_by, "predict_values": predict_values}
         said = {name: value for name, value in more.items() if value}
         found = self._json("POST", "/ask", {**body, **said}, text=question)
         with _of_our_shape():
@@ -262,6 +265,7 @@ def _answer(plain: dict[str, Any]) -> Answer:
     reasons = tuple(Reason.from_json(one) for one in plain.get("reasons") or ())
     status = plain["known"], plain["probability"], plain["bindings"]
     several: dict[str, Any] = {"values": plain.get("values") or {}, "keys": plain.get("keys") or {}}
+    several["attributes"] = plain.get("attributes") or {}
     return Answer(plain["rank"], plain["entity"], *status, edges, reasons, key=plain.get("key") or "", **several)
 
 

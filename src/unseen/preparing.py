@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +16,12 @@ from unseen.logic.formula import Atom, constants_of, links_of
 from unseen.logic.impossible_joins import impossible_joins
 from unseen.logic.joins.best_tuples import PatternNames
 from unseen.logic.joins.bound_pattern import BoundPattern
+from unseen.logic.ordering import Ordering, check_orderings, orderings_of
 from unseen.logic.pattern import Pattern
 from unseen.logic.resolving import KindNames, resolved, starts_from_anything, type_relation_of
 from unseen.logic.restricting import ends_like, related_to_named, without_given
-from unseen.logic.variables import with_variables
+from unseen.logic.values.attributes_shown import shown_attributes
+from unseen.logic.variables import ANSWER, with_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,10 +29,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.names import Names
     from unseen.graph.vocabulary import Lookup
 
     Ids = NDArray[np.int32]
 
+_FIRST_VARIABLE = re.compile(r"\s*\?(\w+)")
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
 )
@@ -46,28 +51,42 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     kind: str | None = None,
     type_relation: str | None = None,
     new: bool = False,
+    order_by: str | Sequence[Ordering] | None = None,
+    predict_values: bool = False,
 ) -> Question:
     """The question with the ids of a graph; an error if it does not parse, cannot be answered, or has unknown names.
 
+    `order_by` says in which order the answers come (`population desc, name`); by default the most probable first.
+    With `predict_values`, comparisons of values that are not recorded are predicted.
     `lookup` holds names that were looked up before, see `lookup_for`. `warnings` of the question say why it can hardly
     have an answer.
     """
     if top is not None and top < 1:
         raise UnseenError(f"the number of answers must be at least 1, not {top}")
-    parsed, limit = parse(question, graph)
+    parsed, limit, order, variable = parsed_question(question, graph)
+    order = (orderings_of(order_by) if isinstance(order_by, str) else tuple(order_by)) if order_by else order
+    variable = next((one.key for one in order if one.is_variable and isinstance(parsed, Query)), variable)
     types = type_relation_of(graph, type_relation)
-    names = KindNames(lookup or lookup_for(graph, [parsed]), types)
+    names = KindNames(lookup or lookup_for(graph, [parsed]), types, graph.attributes.names)
     top = next(count for count in (top, limit, DEFAULT_TOP) if count is not None)
     if isinstance(parsed, Pattern):
-        bound = BoundPattern.of(parsed, PatternNames(names.entity_id, names.relation_id, types))
+        bound = BoundPattern.of(parsed, PatternNames(names.entity_id, names.relation_id, types, predict_values))
         text = str(parsed.text or question)
-        return _prepared_pattern(graph, bound, text, (top, explain, predicted_only), kind, new)
+        check_orderings(graph, order, [answer.name for answer in parsed.answers])
+        return replace(_prepared_pattern(graph, bound, text, (top, explain, predicted_only), kind, new), order=order)
+    check_orderings(graph, order, [variable])
     query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
     _require_ids(query, graph)
-    query = resolved(query, graph, types)
-    warnings = (*impossible_joins(graph, query), *_unbounded(parsed))
+    attributes = shown_attributes(graph, query, order, variable)
+    query = resolved(query, graph, types, predict=predict_values)
+    warnings = (
+        *impossible_joins(graph, query),
+        *_unbounded(parsed),
+        *_unpredictable(graph, attributes, predict_values),
+    )
     query, candidates = _restricted(graph, query, kind, new)
-    return Question(str(question), query, top, explain, predicted_only, candidates, warnings)
+    shown = {"variable": variable, "order": order, "attributes": attributes, "predict_values": predict_values}
+    return Question(str(question), query, top, explain, predicted_only, candidates, warnings, **shown)  # type: ignore[arg-type]
 
 
 def _prepared_pattern(
@@ -78,6 +97,17 @@ def _prepared_pattern(
         raise QueryRefused("`kind` and `new` go with one answer variable: say what kind each variable is by `x a Kind`")
     _, candidates = _restricted(graph, bound.named(graph), kind, new)
     return Question(text, bound.relations(graph), *wishes, candidates, pattern=bound)
+
+
+def _unpredictable(graph: KnowledgeGraph, attributes: Sequence[tuple[str, int]], predict_values: bool) -> Iterator[str]:
+    """Why values are not predicted, although that is wanted."""
+    if not predict_values:
+        return
+    from unseen.logic.value_prediction.predictor import LEAST_VALUES, predicted_values
+
+    for name, attribute in attributes:
+        if predicted_values(graph, attribute) is None:
+            yield f"values of `{name}` are not predicted: that takes {LEAST_VALUES} recorded numbers or dates"
 
 
 def _unbounded(query: Query) -> Iterator[str]:
@@ -95,7 +125,7 @@ def _restricted(graph: KnowledgeGraph, query: Query, kind: str | None, new: bool
         alike = ends_like(graph, kind, query)
         candidates = alike if candidates is None else np.intersect1d(candidates, alike)
     if new:
-        everyone = graph.connected_entities if candidates is None else candidates
+        everyone = graph.candidates if candidates is None else candidates
         candidates = np.setdiff1d(everyone, related_to_named(graph, query))
     return rest, candidates
 
@@ -115,16 +145,24 @@ def lookup_for(graph: KnowledgeGraph, queries: Sequence[Query | Pattern], *, sug
 
 def parse(question: str | Query | Pattern, graph: KnowledgeGraph) -> tuple[Query | Pattern, int | None]:
     """The query of a question, with names, or its pattern where it is no tree; and its LIMIT, if it has one."""
+    return parsed_question(question, graph)[:2]
+
+
+def parsed_question(
+    question: str | Query | Pattern, graph: KnowledgeGraph
+) -> tuple[Query | Pattern, int | None, tuple[Ordering, ...], str]:
+    """As `parse`, with the order that it asks for and what it calls its first answer variable."""
     if isinstance(question, Query | Pattern):
-        return question, None
+        return question, None, (), question.names[0] if isinstance(question, Pattern) else ANSWER
     if is_sparql(question):
         from unseen.logic.sparql import parse_select  # rdflib is optional
 
-        parsed = parse_select(question, prefixes_of(graph))
-        return parsed.query, parsed.limit
+        parsed = parse_select(question, prefixes_of(graph), names_of(graph))
+        return parsed.query, parsed.limit, parsed.order, parsed.variables[0]
     from unseen.logic.text import parse_question
 
-    return parse_question(question), None
+    found = _FIRST_VARIABLE.match(question)
+    return parse_question(question), None, (), found.group(1) if found else ANSWER
 
 
 def is_sparql(text: str) -> bool:
@@ -134,7 +172,13 @@ def is_sparql(text: str) -> bool:
 
 def prefixes_of(graph: KnowledgeGraph) -> dict[str, str]:
     """The prefixes of a graph, which SPARQL need not declare."""
-    return graph.vocabulary.relations.prefixes.namespaces | graph.vocabulary.entities.prefixes.namespaces
+    columns = (graph.attributes.names, graph.vocabulary.relations, graph.vocabulary.entities)
+    return {prefix: name for column in columns for prefix, name in column.prefixes.namespaces.items()}
+
+
+def names_of(graph: KnowledgeGraph) -> tuple[Names, Names]:
+    """The names of attributes and relations, which tell SPARQL's variables for values from others."""
+    return graph.attributes.names, graph.vocabulary.relations
 
 
 def _require_ids(query: Query, graph: KnowledgeGraph) -> None:

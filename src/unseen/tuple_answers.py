@@ -8,6 +8,8 @@ import numpy as np
 
 from unseen.answers import Answer, Answers
 from unseen.logic.joins.best_tuples import TupleSearch
+from unseen.logic.joins.tuple_values import in_order, may_be_answer, of_entities, with_values
+from unseen.logic.values.shown import named_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,17 +36,24 @@ def pattern_answers(
     allowed = _allowed(graph, question)
     table = bound.known(graph)
     columns = [table.columns[variable] for variable in bound.pattern.answers]
-    is_shown = np.logical_and.reduce([allowed[column] for column in columns])
+    is_shown = np.logical_and.reduce([may_be_answer(allowed, column) for column in columns])
     known = list(zip(*(column[is_shown].tolist() for column in columns), strict=True))
-    ranked: Ranked = [] if question.predicted_only else [(one, 1.0, True, {}) for one in known[: question.top]]
+    rows: Ranked = in_order(graph, bound, [(one, 1.0, True, {}) for one in known], question.order)
+    num_known = len(rows)
+    ranked = [] if question.predicted_only else rows[: question.top]
     wanted, complete, missed = question.top - len(ranked), True, 0.0
-    if method is not None and wanted > 0:
+    if method is not None and bound.plan is not None and wanted > 0:
         search = TupleSearch(graph, bound.plan, _estimate(graph, method), bound.names, allowed)
-        taken = set(known)
+        taken = of_entities(bound, known)
         found = search.best(wanted, taken)
         others = [(one, value) for one, value in found.tuples.items() if one not in taken]
         others.sort(key=lambda pair: (-pair[1], pair[0]))
-        ranked += [(one, value, False, found.inner[one]) for one, value in others[:wanted]]
+        predicted = [
+            (row, value, False, found.inner[one])
+            for one, value in others[:wanted]
+            for row in with_values(graph, bound, one)
+        ]
+        ranked += in_order(graph, bound, predicted, question.order)[:wanted]
         complete, missed = search.is_complete(wanted, taken), found.missed
     shown = _shown(graph, bound.pattern.names, ranked, explain=question.explain)
     variables = bound.pattern.names if len(bound.pattern.names) > 1 else ()
@@ -52,7 +61,7 @@ def pattern_answers(
         question.text,
         method_name,
         graph,
-        len(known),
+        num_known,
         shown,
         question.warnings,
         variables,
@@ -64,7 +73,7 @@ def pattern_answers(
 def _allowed(graph: KnowledgeGraph, question: Question) -> NDArray[np.bool_]:
     """For each entity, whether it may be a value of an answer variable."""
     allowed = np.zeros(graph.num_entities, bool)
-    allowed[graph.connected_entities if question.candidates is None else question.candidates] = True
+    allowed[graph.candidates if question.candidates is None else question.candidates] = True
     return allowed
 
 
@@ -83,7 +92,7 @@ def _estimate(graph: KnowledgeGraph, method: Estimator) -> Callable[[Sequence[Qu
 
 def _shown(graph: KnowledgeGraph, variables: tuple[str, ...], ranked: Ranked, *, explain: bool) -> tuple[Answer, ...]:
     ids = sorted({entity for values, _, _, inner in ranked for entity in (*values, *inner.values())})
-    named = dict(zip(ids, graph.vocabulary.entities.named(ids), strict=True)) if ids else {}
+    named = named_nodes(graph, ids)
     return tuple(
         _answer(rank, [named[entity] for entity in values], variables, probability, is_known=is_known)
         if not explain

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -171,11 +172,11 @@ def test_skipped_lines_are_counted_and_the_first_is_shown(command: Command, fold
     assert result.errors.startswith("2 malformed lines were left out, the first: bad.tsv: line 2: ")
 
 
-def test_literals_are_left_out_and_reported_or_kept(command: Command, folder: Path) -> None:
+def test_literals_are_values_or_entities(command: Command, folder: Path) -> None:
     (folder / "a.nt").write_text('<urn:a> <urn:r> <urn:b> .\n<urn:a> <urn:age> "7" .\n')
     left_out, kept = command("info", "a.nt", "--json"), command("info", "a.nt", "--json", "--literals")
     assert [json.loads(result.output)["triples"] for result in (left_out, kept)] == [1, 2]
-    assert left_out.errors == "1 statements with literals were left out; --literals keeps them\n"
+    assert left_out.errors == "1 literals are values of their subjects; --literals makes entities of them\n"
     assert kept.errors == ""
 
 
@@ -237,6 +238,13 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
 def test_importing_the_package_imports_nothing_heavy() -> None:
     loaded = _python(f"import sys, unseen; print([name for name in {HEAVY!r} if name in sys.modules])").stdout
     assert loaded.strip() == "[]"
+
+
+def test_threads_of_one_question_sleep_while_they_wait(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_WAIT_POLICY", "")
+    monkeypatch.delenv("OMP_WAIT_POLICY")  # put back at the end, whatever the command sets
+    assert command("ask", "countries", NEIGHBOURS, "--method", "exact").code == 0
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
 
 
 def test_the_exact_method_does_without_torch() -> None:

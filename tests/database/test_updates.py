@@ -10,6 +10,8 @@ import pytest
 from tests.conftest import FAMILY
 from tests.database.update_grammar import Grammar
 from unseen.database import Database, graph_store
+from unseen.database.documents import statements_in
+from unseen.database.engine.operations import lines_of
 from unseen.database.exact_sparql import update
 from unseen.database.ledger import Ledger
 from unseen.errors import QueryRefused
@@ -105,13 +107,15 @@ def test_statements_about_statements_are_copied_and_kept(database: Database, pat
     update(database, "INSERT { ?s :copy ?o } WHERE { ?s :b ?o }")
     update(database, "INSERT DATA { :x :y :z }")
     document = b"@prefix : <urn:unseen:> . :m :n <<( :c :d :e )>> ; :o :p ."
-    graph_store.add(database, None, graph_store.Lines.of_document(document, "text/turtle"))
-    graph_store.add(database, "urn:g", graph_store.Lines.of_document(document, "text/turtle"))
+    statements = list(statements_in(document, "text/turtle"))
+    lines = graph_store.Lines(len(statements), lines_of(statements))
+    graph_store.add(database, None, lines)
+    graph_store.add(database, "urn:g", lines)
     assert database.add([("p", "q", "r")]) == 1
     database.close()
     with Database(path) as again:
         assert in_graph(again) == in_store(again) == {*FAMILY, ("x", "y", "z"), ("p", "q", "r"), ("m", "o", "p")}
-        graph_store.replace(again, None, graph_store.Lines.of_document(document, "text/turtle"))
+        graph_store.replace(again, None, lines)
         assert in_graph(again) == in_store(again) == {("m", "o", "p")}
 
 

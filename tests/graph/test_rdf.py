@@ -68,11 +68,12 @@ LITERALS = f"""<{E}a> <{E}p> <{E}b> .
 """
 
 
-def test_literals_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_literals_are_values_and_counted(tmp_path: Path) -> None:
     result = read(tmp_path, "graph.nt", LITERALS)
     assert keyed_triples(result.graph) == TWO[:1]
     assert (result.report.literals, result.report.files[0].triples) == (3, 1)
     assert result.graph.num_relations == 1
+    assert len(result.graph.attributes) == 3
 
 
 @pytest.mark.parametrize("suffix", [".nt", ".ttl"])
@@ -293,9 +294,14 @@ def test_a_broken_document_is_refused_as_a_whole(
     assert "\n" not in str(caught.value)
 
 
-def test_only_literals_are_no_triples(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match="no triples found: 1 statements have literals"):
-        read(tmp_path, "graph.nt", f'<{E}a> <{E}p> "text" .\n')
+def test_a_file_of_literals_has_values_only(tmp_path: Path) -> None:
+    graph = read(tmp_path, "graph.nt", f'<{E}a> <{E}p> "text" .\n').graph
+    assert (graph.num_triples, graph.num_entities, len(graph.attributes)) == (0, 1, 1)
+
+
+def test_only_labels_are_no_triples(tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match="no triples found"):
+        read(tmp_path, "graph.nt", f'<{E}a> <http://www.w3.org/2000/01/rdf-schema#label> "text" .\n')
 
 
 def test_without_pyoxigraph_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ SYNTAX_ERRORS = [
     ("?x : r", 6, "expected `(` after the relation 'r'"),
     ("?x : r(", 7, "expected a variable or the name of an entity"),
     ("?x : r()", 7, "expected a variable or the name of an entity"),
-    ("?x : r(a)", 8, "expected `,` between the two ends of a relation"),
+    ("?x : r(a)", 9, "expected a comparison like `r(x) > 1000`, or a second end like `r(x, y)`"),
     ("?x : r(a, )", 10, "expected a variable or the name of an entity"),
     ("?x : r(a, x, b)", 11, "expected `)` after the two ends of a relation"),
     ("?x : r(a, x", 11, "expected `)` after the two ends of a relation"),

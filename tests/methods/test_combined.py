@@ -35,10 +35,10 @@ def symmetric_world() -> KnowledgeGraph:
 def links(network: list[float], rules: list[float], **others: list[float]) -> LinkEvidence:
     """Evidence about the candidates of one set."""
     count = len(network)
-    values = {"sources": [0.0] * count, "is_known": [0.0] * count} | others
+    values = {"sources": [0.0] * count, "carried": [0.0] * count} | others
     row = {name: torch.tensor([value]) for name, value in {"network": network, "rules": rules, **values}.items()}
     one = torch.ones(1)
-    return LinkEvidence(row["network"], row["rules"], row["sources"], row["is_known"] > 0, 0.5 * one, one, one)
+    return LinkEvidence(row["network"], row["rules"], row["sources"], row["carried"], 0.5 * one, one, one)
 
 
 def probabilities(evidence: LinkEvidence) -> Tensor:
@@ -59,8 +59,13 @@ class TestCombination:
         assert probabilities(few)[0] > probabilities(many)[0]
 
     def test_known_targets_are_no_rivals(self) -> None:
-        alone = links([0.9, 0.9], [0.0, 0.0], is_known=[0.0, 1.0])
+        alone = links([0.9, 0.9], [0.0, 0.0], carried=[0.0, 1.0])
         assert probabilities(alone)[0] > probabilities(links([0.9, 0.9], [0.0, 0.0]))[0]
+
+    def test_targets_of_weak_members_hardly_make_anything_likelier(self) -> None:
+        network, rules = [0.9] + [0.1] * 99, [0.0] * 100
+        reached = probabilities(links(network, rules, carried=[0.0] + [1e-5] * 99))
+        assert float(reached[0]) == pytest.approx(float(probabilities(links(network, rules))[0]), rel=0.01)
 
     def test_extremes_stay_finite(self) -> None:
         assert bool(torch.isfinite(probabilities(links([0.0, 1.0], [0.0, 1.0]))).all())

@@ -59,7 +59,9 @@ def test_whole_questions_give_the_same(graph: KnowledgeGraph, monkeypatch: pytes
 def test_who_is_left_out_is_counted(graph: KnowledgeGraph) -> None:
     method = combined()
     source, tiny = members_of(np.eye(graph.num_entities, dtype=np.float32)[3]), near(method, TINY)
-    candidates, links = tiny.evidence(graph, source, 0, np.array([4, 5, 39]))
+    reached = np.zeros(graph.num_entities, np.float32)
+    reached[[4, 5, 39]] = 1
+    candidates, links = tiny.evidence(graph, source, 0, reached)
     assert len(candidates) < graph.num_entities
     assert links.copies is not None
     assert int(links.copies.sum()) == graph.num_entities
@@ -77,8 +79,9 @@ def test_known_answers_stay_whatever_the_limits(graph: KnowledgeGraph) -> None:
 def test_candidates_of_rules_are_part_of_it(graph: KnowledgeGraph) -> None:
     method = combined()
     source = members_of(np.eye(graph.num_entities, dtype=np.float32)[3])
+    nothing = np.zeros(graph.num_entities, np.float32)
     fired = method.rules.fired(graph, source.entities, source.memberships, 0)[0]
-    assert set(fired.tolist()) <= set(near(method, TINY).evidence(graph, source, 0, np.empty(0, int))[0].tolist())
+    assert set(fired.tolist()) <= set(near(method, TINY).evidence(graph, source, 0, nothing)[0].tolist())
 
 
 def test_it_is_the_same_every_time(graph: KnowledgeGraph) -> None:

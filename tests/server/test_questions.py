@@ -140,6 +140,7 @@ def test_the_description_lists_every_route_with_examples(reading: Running) -> No
         "/update",
         "/store",
         "/ask",
+        "/score",
         "/triples",
         "/entities",
         "/relations",
@@ -158,7 +159,7 @@ def test_the_description_lists_every_route_with_examples(reading: Running) -> No
     assert "example" in str(described["paths"]["/ask"])
     given = {path for path, routes in described["paths"].items() if "422" in str(routes)}
     page = {"/ask.json", "/ask.csv", "/ask.parquet", "/why.json", "/change.json"}
-    assert given == {"/ask", "/query", *page}  # the framework's own would be everywhere
+    assert given == {"/ask", "/score", "/query", *page}  # the framework's own would be everywhere
 
 
 def test_relations_that_cannot_be_predicted_are_named_and_silent(tmp_path: Path) -> None:

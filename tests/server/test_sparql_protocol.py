@@ -97,7 +97,6 @@ def test_predictions_as_xml_are_well_formed(reading: Running) -> None:
     [
         ("SELECT ?x { :Ada :likes ?x OPTIONAL { ?x :likes ?y } }", "OPTIONAL"),
         ("SELECT ?x ?y { :Ada :likes ?x . :Ben :likes ?y }", "has no connection with"),
-        ("ASK { :Ada :likes :Go }", "ASK"),
         ("SELECT ?x { :Ada :likes+ ?x }", "`+`"),
         ("SELECT ?x { :Ada :parent ?x . ?v :likes ?w }", "no connection"),
         ("SELECT ?x { SERVICE <http://127.0.0.1/> { :Ada :likes ?x } }", "SERVICE"),

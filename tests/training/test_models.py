@@ -309,7 +309,7 @@ class TestFineTuning:
 
 def test_weights_of_the_published_shape_fit_into_a_model(run: RunFolder, tmp_path: Path) -> None:
     save_weights(tmp_path / "weights.safetensors", ZeroShot())
-    small = model_folder._small(read_tensors(tmp_path / "weights.safetensors"))
+    small = model_folder.small_weights(read_tensors(tmp_path / "weights.safetensors"))
     assert sum(tensor.numel() * tensor.element_size() for tensor in small.values()) <= model_folder.MOST_BYTES
     assert np.isfinite(sum(float(tensor.float().sum()) for tensor in small.values()))
 

@@ -1,4 +1,4 @@
-"""The tools of an agent: plain data in and out, whatever carries them."""
+"""The tools of an agent: plain data in and out, independent of the protocol."""
 
 from __future__ import annotations
 

@@ -52,6 +52,24 @@ def answer(
         str | None, typer.Option(metavar="RELATION", help="As for `unseen ask`.", show_default=False)
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="As for `unseen ask`.")] = False,
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ATTRIBUTE",
+            help="As for `unseen ask`.",
+            show_default=False,
+        ),
+    ] = None,
+    predict_values: Annotated[bool, typer.Option("--predict-values", help="As for `unseen ask`.")] = False,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--values",
+            metavar="FILE",
+            help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
+            show_default=False,
+        ),
+    ] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Forget what an interrupted run has answered.")] = False,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
@@ -75,7 +93,9 @@ def answer(
     asked = read_questions(questions)
     options: dict[str, Any] = {"top": top, "predicted_only": predicted, "all_predictions": all_predictions}
     options |= {"kind": answers_like, "type_relation": type_relation, "new": new}
-    with _asker(graph, method, options, literals, skip_errors) as asker, progress_bar("answering", "questions") as bar:
+    options |= {"order_by": order_by, "predict_values": predict_values}
+    reading = {"literals": literals, "skip_errors": skip_errors, "values": tuple(values or ())}
+    with _asker(graph, method, options, reading) as asker, progress_bar("answering", "questions") as bar:
         try:
             kept = answer_file(asked, asker, output, restart=restart, progress=bar)
         except KeyboardInterrupt:
@@ -86,7 +106,7 @@ def answer(
 
 
 def _asker(
-    graph: Sequence[str], method: str | None, options: dict[str, Any], literals: bool, skip_errors: bool
+    graph: Sequence[str], method: str | None, options: dict[str, Any], reading: dict[str, Any]
 ) -> AbstractContextManager[Asker]:
     from contextlib import contextmanager
 
@@ -100,6 +120,6 @@ def _asker(
             with server_at(graph, method) as client:
                 yield ServerAsker(client, exact=method == "exact", **options)
         else:
-            yield GraphAsker(read(graph, literals=literals, skip_errors=skip_errors), method, **options)
+            yield GraphAsker(read(graph, **reading), method, **options)
 
     return opened()

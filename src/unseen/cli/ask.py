@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -61,6 +62,26 @@ def ask(
     effort: Annotated[
         str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
     ] = "normal",
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ATTRIBUTE",
+            help="Order answers by an attribute, name or probability; ` desc` behind it: the largest first.",
+            show_default=False,
+        ),
+    ] = None,
+    predict_values: Annotated[
+        bool, typer.Option("--predict-values", help="Predict comparisons of values that are not recorded.")
+    ] = False,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--values",
+            metavar="FILE",
+            help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
+            show_default=False,
+        ),
+    ] = None,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -93,7 +114,8 @@ def ask(
     }
     options |= {"kind": answers_like, "type_relation": type_relation, "new": new}
     options["effort"] = effort
-    reading = {"literals": literals, "skip_errors": skip_errors}
+    options |= {"order_by": order_by, "predict_values": predict_values}
+    reading = {"literals": literals, "skip_errors": skip_errors, "values": tuple(values or ())}
     answers, told = _answers(sources, question, model or method, options, reading)
     hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""
     for warning in answers.warnings[told:]:
@@ -105,7 +127,7 @@ def ask(
 
 
 def _answers(
-    sources: list[str], question: str, method: str | None, options: dict[str, Any], reading: dict[str, bool]
+    sources: list[str], question: str, method: str | None, options: dict[str, Any], reading: dict[str, Any]
 ) -> tuple[Answers, int]:
     """The answers of a server or of a graph, and how many of their warnings were shown before anything was computed."""
     from unseen.cli.servers import is_address, server_at
@@ -117,6 +139,7 @@ def _answers(
             )
         with server_at(sources, method) as client:
             return client.ask(question, exact=method == "exact", **options), 0
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep; spinning would cost more
     from unseen import api
     from unseen.cli.console import note, read
     from unseen.cli.rules_command import open_rules, predicts_by_rules

@@ -33,22 +33,31 @@ def progress_bar(description: str, unit: str = "bytes") -> Iterator[Callable[[in
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def read(sources: Sequence[str], *, literals: bool, skip_errors: bool) -> KnowledgeGraph:
+def read(sources: Sequence[str], *, literals: bool, skip_errors: bool, values: Sequence[str] = ()) -> KnowledgeGraph:
     """The graph of files or an embedded graph, with a progress bar; what was left out is said on standard error."""
     from unseen.api import came_from, find_source, is_database, load_database
     from unseen.graph.files.readers import read_graph
 
     paths = [find_source(source) for source in sources]
     if len(paths) == 1 and is_database(paths[0]):
-        return load_database(paths[0])
+        return _with_values(load_database(paths[0]), values, skip_errors=skip_errors)
     with progress_bar("reading") as progress:
-        result = read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress)
+        result = read_graph(*paths, literals=literals, skip_errors=skip_errors, progress=progress, values=values)
     if result.report.literals:
-        note(f"{result.report.literals:,} statements with literals were left out; --literals keeps them")
+        note(f"{result.report.literals:,} literals are values of their subjects; --literals makes entities of them")
     if result.report.skipped:
         first = next(file.first_skipped for file in result.report.files if file.first_skipped)
         note(f"{result.report.skipped:,} malformed lines were left out, the first: {first}")
     return came_from(result.graph)
+
+
+def _with_values(graph: KnowledgeGraph, values: Sequence[str], *, skip_errors: bool) -> KnowledgeGraph:
+    """The graph of a database with the values of files."""
+    if not values:
+        return graph
+    from unseen.graph.files.value_files import read_values
+
+    return read_values(graph, values, skip_errors=skip_errors)
 
 
 def output_console() -> Console:

@@ -23,6 +23,12 @@ _WORDS = typer.Argument(
     metavar="[HEAD RELATION TAIL]...", help="Triples by name, three words each.", show_default=False
 )
 _FILE = typer.Option("--file", help="Read triples from a TSV file too; - is standard input.", show_default=False)
+_VALUES = typer.Option(
+    "--values",
+    metavar="FILE",
+    help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
+    show_default=False,
+)
 _SKIP_ERRORS = typer.Option("--skip-errors", help="Skip lines that are not triples, and count them.")
 _JSON = typer.Option("--json", help="Print JSON.")
 
@@ -31,6 +37,7 @@ _JSON = typer.Option("--json", help="Print JSON.")
 def create(
     path: Annotated[Path, _PATH],
     graphs: Annotated[list[str] | None, _GRAPHS] = None,
+    values: Annotated[list[str] | None, _VALUES] = None,
     literals: Annotated[bool, typer.Option("--literals", help="Literals are entities for the models too.")] = False,
     skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
 ) -> None:
@@ -50,7 +57,7 @@ def create(
     try:
         with Database.create(path, literals=literals) as database:
             if graphs:
-                _load(database, graphs, skip_errors)
+                _load(database, graphs, skip_errors, values)
             note(f"made {path}: {_counts(database)}")
     except BaseException:
         if not existed:
@@ -62,6 +69,7 @@ def create(
 def load(
     path: Annotated[Path, _PATH],
     graphs: Annotated[list[str], _GRAPHS],
+    values: Annotated[list[str] | None, _VALUES] = None,
     skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
 ) -> None:
     """Load graph files into a database, in bulk: all of them or, if anything is wrong, nothing.
@@ -74,7 +82,7 @@ def load(
     from unseen.database import Database
 
     with Database(path) as database:
-        _load(database, graphs, skip_errors)
+        _load(database, graphs, skip_errors, values)
         note(f"{path}: {_counts(database)}")
 
 
@@ -208,12 +216,13 @@ def info(path: Annotated[Path, _PATH], as_json: Annotated[bool, _JSON] = False) 
             typer.echo(f"{name:{width}}  {value:,}" if isinstance(value, int) else f"{name:{width}}  {value}")
 
 
-def _load(database: Database, graphs: Sequence[str], skip_errors: bool) -> None:
+def _load(database: Database, graphs: Sequence[str], skip_errors: bool, values: Sequence[str] | None) -> None:
     from unseen.api import find_source
     from unseen.cli.console import note, progress_bar
 
     with progress_bar("loading") as progress:
-        report = database.load([find_source(graph) for graph in graphs], skip_errors=skip_errors, progress=progress)
+        sources = [find_source(graph) for graph in graphs]
+        report = database.load(sources, skip_errors=skip_errors, progress=progress, values=values or ())
     if report.skipped:
         first = next(file.first_skipped for file in report.files if file.first_skipped)
         note(f"{report.skipped:,} malformed lines were left out, the first: {first}")
@@ -244,4 +253,5 @@ def _rows(file: str) -> Iterator[tuple[str, str, str]]:
 
 def _counts(database: Database) -> str:
     graph = database.graph
-    return f"{graph.num_entities:,} entities, {graph.num_relations:,} relations, {graph.num_triples:,} triples"
+    counts = f"{graph.num_entities:,} entities, {graph.num_relations:,} relations, {graph.num_triples:,} triples"
+    return counts + (f", {len(graph.attributes):,} values" if len(graph.attributes) else "")

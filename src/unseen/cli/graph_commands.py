@@ -8,18 +8,37 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+    from rich.table import Table
+
     from unseen.graph.statistics import GraphStatistics
 
 _GRAPHS = typer.Argument(
     metavar="GRAPH...", help="Files that together make one graph, or `countries`.", show_default=False
 )
 _LITERALS = typer.Option("--literals", help="Keep RDF literals as entities.")
+_VALUES = typer.Option(
+    "--values",
+    metavar="FILE",
+    help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
+    show_default=False,
+)
 _SKIP_ERRORS = typer.Option("--skip-errors", help="Skip lines that are not triples, and count them.")
+
+_COLUMNS: dict[str, JustifyMethod] = {
+    "attribute": "left",
+    "values": "right",
+    "entities": "right",
+    "kind": "left",
+    "smallest": "right",
+    "largest": "right",
+}
 
 
 def info(
     graphs: Annotated[list[str], _GRAPHS],
-    top: Annotated[int, typer.Option(help="How many relations to list.", min=0)] = 10,
+    top: Annotated[int, typer.Option(help="How many relations and attributes to list.", min=0)] = 10,
+    values: Annotated[list[str] | None, _VALUES] = None,
     literals: Annotated[bool, _LITERALS] = False,
     skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -30,13 +49,14 @@ def info(
     Examples:
       unseen info countries
       unseen info facts.tsv more.nt.gz --json
+      unseen info facts.tsv --values numbers.tsv
     """
     from dataclasses import asdict
 
     from unseen.cli.console import read, write_json
     from unseen.graph.statistics import statistics
 
-    graph = read(graphs, literals=literals, skip_errors=skip_errors)
+    graph = read(graphs, literals=literals, skip_errors=skip_errors, values=values or ())
     numbers = statistics(graph, top)
     if as_json:
         write_json(asdict(numbers))
@@ -48,6 +68,7 @@ def convert(
     arguments: Annotated[
         list[str], typer.Argument(metavar="IN... OUT", help="Graph files, then the file to write.", show_default=False)
     ],
+    values: Annotated[list[str] | None, _VALUES] = None,
     readable: Annotated[bool, typer.Option("--readable", help="Write readable names instead of full IRIs.")] = False,
     literals: Annotated[bool, _LITERALS] = False,
     skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
@@ -60,16 +81,19 @@ def convert(
       unseen convert countries countries.nt.gz
     """
     from unseen.cli.console import note, read
+    from unseen.graph.files.formats import format_of
     from unseen.graph.files.writers import check_target, write_graph
 
     if len(arguments) < 2:
         raise typer.BadParameter("give the graphs to read, then the file to write", param_hint="IN... OUT")
     *sources, target = arguments
     check_target(Path(target))
-    graph = read(sources, literals=literals, skip_errors=skip_errors)
+    graph = read(sources, literals=literals, skip_errors=skip_errors, values=values or ())
     write_graph(graph, Path(target), names="readable" if readable else "keys")
     if graph.vocabulary.entities.labels is not None and not readable:
         note("readable labels are not written; --readable writes them in place of IRIs")
+    if len(graph.attributes) and format_of(Path(target)) != "n-triples":
+        note(f"{len(graph.attributes):,} values are not written: only N-Triples (.nt) holds them")
     note(f"wrote {graph.num_triples:,} triples to {target}")
 
 
@@ -90,6 +114,20 @@ def _show(numbers: GraphStatistics) -> None:
     console.print(counts)
     console.print()
     console.print(relations)
+    if numbers.attributes:
+        console.print()
+        console.print(_attributes(numbers))
+
+
+def _attributes(numbers: GraphStatistics) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column, justify in _COLUMNS.items():
+        table.add_column(column, justify=justify, overflow="fold")
+    for row in numbers.attributes:
+        table.add_row(row.attribute, f"{row.values:,}", f"{row.entities:,}", row.kind, row.smallest, row.largest)
+    return table
 
 
 def _lines(numbers: GraphStatistics) -> list[tuple[str, str]]:
@@ -98,6 +136,7 @@ def _lines(numbers: GraphStatistics) -> list[tuple[str, str]]:
         ("entities", f"{numbers.entities:,}"),
         ("relations", f"{numbers.relations:,}"),
         ("triples", f"{numbers.triples:,}"),
+        *([("values", f"{numbers.values:,}")] if numbers.values else []),
         ("degree", degree + (f" ({numbers.largest_hub})" if numbers.largest_hub else "")),
         ("components", f"{numbers.components:,}, the largest with {numbers.largest_component:,} entities"),
         *([("isolated", f"{numbers.isolated_entities:,}")] if numbers.isolated_entities else []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path  # noqa: TC003 - typer reads it
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -106,7 +106,7 @@ def _scored(
     method: str | None,
     explain: bool,
     type_relation: str | None,
-    reading: dict[str, bool],
+    reading: dict[str, Any],
 ) -> Score:
     from unseen.cli.servers import is_address, server_at
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from unseen.database import Database
     from unseen.database.triples import Triples
@@ -31,6 +31,15 @@ def serve(
         typer.Option(
             help="The method: edge-type, rules, exact (no predictions), a model, or the folder of a model or a "
             "run; as for `unseen ask` if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--values",
+            metavar="FILE",
+            help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
             show_default=False,
         ),
     ] = None,
@@ -94,7 +103,7 @@ def serve(
     connections, origins = ConnectionLimits(max_connections), tuple(cors_origin or ())
     settings = ServerSettings(host, port, model, keys, origins, limits, connections, engine=engine, effort=effort)
     with ExitStack() as stack:
-        database = database_of(sources, stack, partial(ProcessTriples, limits=engine))
+        database = database_of(sources, stack, partial(ProcessTriples, limits=engine), values or ())
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))
     run.leave_if_stuck()
 
@@ -112,7 +121,9 @@ def prepared_model(model: str | None) -> str:
     return model
 
 
-def database_of(sources: list[str], stack: ExitStack, open_triples: Callable[[Path], Triples]) -> Database:
+def database_of(
+    sources: list[str], stack: ExitStack, open_triples: Callable[[Path], Triples], values: Sequence[str] = ()
+) -> Database:
     """The database at a path, or a temporary one with the graph of files."""
     from unseen.api import came_from, find_source, is_database
     from unseen.cli.console import note, progress_bar
@@ -121,11 +132,14 @@ def database_of(sources: list[str], stack: ExitStack, open_triples: Callable[[Pa
 
     paths = [find_source(source) for source in sources]
     if len(paths) == 1 and is_database(paths[0]):
+        if values:
+            raise typer.BadParameter("a database keeps its values: unseen db load PATH --values", param_hint="--values")
         kept = Database(paths[0], open_triples)
         came_from(kept.graph, paths[0])
         return kept
     with progress_bar("loading") as progress:
-        database = stack.enter_context(temporary_database(paths, progress=progress, open_triples=open_triples))
+        opened = temporary_database(paths, progress=progress, values=values, open_triples=open_triples)
+        database = stack.enter_context(opened)
     came_from(database.graph)
     note("this graph comes from files: changes are lost when the server stops; `unseen db create` keeps them")
     return database

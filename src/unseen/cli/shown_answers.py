@@ -32,8 +32,11 @@ def show(answers: Answers, explain: bool) -> None:
 def _plain(answers: Answers) -> Iterator[RenderableType]:
     if len(answers):
         table = _table()
-        for cells in _cells(answers):
-            table.add_row(*cells)
+        attributes = list(dict.fromkeys(name for answer in answers for name in answer.attributes))
+        for name in attributes:
+            table.add_column(_escaped(name), overflow="fold")
+        for answer, cells in zip(answers, _cells(answers), strict=True):
+            table.add_row(*cells, *(_escaped(answer.attributes.get(name, "")) for name in attributes))
         yield table
 
 

@@ -119,7 +119,7 @@ class Database:
 
     @property
     def recent(self) -> RecentChanges:
-        """The last changes, for whoever keeps a copy of the triples."""
+        """The last changes, for everyone who keeps a copy of the triples."""
         return self._ledger.live.recent
 
     @property
@@ -243,14 +243,16 @@ class Database:
         *,
         skip_errors: bool = False,
         progress: Callable[[int, int], None] | None = None,
+        values: Sequence[str | Path] = (),
     ) -> ReadReport:
-        """Load files in bulk, all or nothing. Existing triples do not change."""
+        """Load files, and files of values, in bulk, all or nothing. Existing triples do not change."""
         file = self.path / f"loading-{secrets.token_hex(4)}.nt"
         self._ledger.require_space()
         try:
             paths = [Path(source) for source in sources]
             literals = self.settings.literals
-            prepared = prepare(paths, file, literals=literals, skip_errors=skip_errors, progress=progress)
+            reading: dict[str, Any] = {"skip_errors": skip_errors, "progress": progress}
+            prepared = prepare(paths, file, literals=literals, values=[Path(one) for one in values], **reading)
             with self._writes() as ledger:
                 ledger.ingest(prepared)
         finally:

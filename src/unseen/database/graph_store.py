@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unseen.database.documents import statements_in
-from unseen.database.engine.operations import lines_of
 from unseen.database.exact_sparql import refusing, run
 from unseen.database.graph_file import GraphFile, cleared
 from unseen.database.journal import MOST_JOURNALED, Change
@@ -34,12 +32,6 @@ class Lines:
     count: int
     data: bytes = b""
     file: Path | None = None
-
-    @classmethod
-    def of_document(cls, data: bytes, media_type: str) -> Lines:
-        """The statements of a document, parsed in this process."""
-        statements = list(statements_in(data, media_type))
-        return cls(len(statements), lines_of(statements))
 
     @property
     def are_many(self) -> bool:

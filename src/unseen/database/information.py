@@ -18,6 +18,7 @@ def information(database: Database) -> dict[str, int | bool | str]:
         "entities": graph.num_entities,
         "relations": graph.num_relations,
         "triples": graph.num_triples,
+        "values": len(graph.attributes),
         "statements": database.triples.size(),
         "named_graphs": len(database.triples.graph_names()),
         "bytes": sum(path.stat().st_size for path in database.path.rglob("*") if path.is_file()),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from unseen.database.recent_changes import RecentChanges
 from unseen.database.triple_forms import LABEL_PREDICATE, can_be_edge, is_literal, keys_of, quads_of
+from unseen.database.value_statements import changed_values
 from unseen.graph.deltas import Delta, changed, joined
 from unseen.graph.files.parts import LONGEST_NAME
 from unseen.graph.files.rdf_terms import subject_term
@@ -100,19 +101,23 @@ class LiveGraph:
         pending = self._pending.items()
         edges = {s: is_there for s, is_there in pending if can_be_edge(s, literals=self._literals)}
         added = [keys_of(statement) for statement, is_there in edges.items() if is_there]
-        labels = self._new_labels({*self._renamed, *self._unmet(added)})
+        values_added, values_removed = (None, None) if self._literals else changed_values(dict(pending))
+        subjects = values_added.subjects.to_pylist() if values_added is not None else ()
+        labels = self._new_labels({*self._renamed, *self._unmet(added, subjects)})
         if self._literals:
             labels |= {value: quads_of([(s, p, value)])[0].object.value for s, p, value in edges if is_literal(value)}
         return Delta(
             added=added,
             removed=[keys_of(statement) for statement, is_there in edges.items() if not is_there],
             labels=labels,
+            values_added=values_added,
+            values_removed=values_removed,
         )
 
-    def _unmet(self, added: list[KeyTriple]) -> set[str]:
+    def _unmet(self, added: list[KeyTriple], subjects: Iterable[str] = ()) -> set[str]:
         """Subjects that the graph does not have yet: their labels may have come before their first edge."""
         vocabulary = self._graph.vocabulary
-        entities = {key for head, _, tail in added for key in (head, tail)}
+        entities = {*subjects, *(key for head, _, tail in added for key in (head, tail))}
         relations = {relation for _, relation, _ in added}
         unmet = {*_missing(vocabulary.entities, entities), *_missing(vocabulary.relations, relations)}
         return {subject_term(key) for key in unmet if not is_literal(key)}

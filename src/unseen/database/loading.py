@@ -39,16 +39,25 @@ class Prepared:
     report: ReadReport
 
 
-def prepare(
-    paths: Sequence[Path], file: Path, *, literals: bool, skip_errors: bool, progress: Progress | None
+def prepare(  # all but the first two say how
+    paths: Sequence[Path],
+    file: Path,
+    *,
+    literals: bool,
+    skip_errors: bool,
+    progress: Progress | None,
+    values: Sequence[Path] = (),
 ) -> Prepared:
     """Read files; every statement, literals included, goes into `file`."""
-    whole = read_graph(*paths, literals=True, skip_errors=skip_errors, progress=progress)
+    whole = read_graph(*paths, literals=True, skip_errors=skip_errors, progress=progress, values=values)
     write_graph(whole.graph, file)
     keys = whole.graph.vocabulary.entities.keys
     graph = whole.graph
-    if not literals and bool(pc.any(pc.starts_with(keys, '"')).as_py()):
+    has_literals = bool(pc.any(pc.starts_with(keys, '"')).as_py())
+    if has_literals and not literals:
         graph = without_literals(file, graph)
+    elif literals and len(graph.attributes):
+        graph = _with_prefixes(graph_of(file, literals=True), graph)
     return Prepared(file, graph, bool(pc.any(pc.starts_with(keys, "_:")).as_py()), whole.report)
 
 
@@ -85,7 +94,9 @@ def _with_prefixes(graph: KnowledgeGraph, known: KnowledgeGraph) -> KnowledgeGra
     prefixes = Prefixes(namespaces)
     old = graph.vocabulary
     names = [Names(names.kind, names.keys, names.labels, prefixes) for names in (old.entities, old.relations)]
-    return KnowledgeGraph(graph.heads, graph.relations, graph.tails, Vocabulary(*names))
+    return KnowledgeGraph(
+        graph.heads, graph.relations, graph.tails, Vocabulary(*names), graph.attributes.renamed(prefixes)
+    )
 
 
 def _namespaces(graph: KnowledgeGraph) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The last changes in their order: whoever has a copy of the triples brings it up to date with them.
+"""The last changes in order, which bring a copy of the triples up to date.
 
 A change takes the next place. What statements of the default graph cannot tell (a bulk load, an update of named graphs,
 a failure) or what is too much to keep is a cut: a copy that was made before it has to be made anew.

@@ -16,7 +16,7 @@ from unseen.database.folder import REPAIR, sync_folder
 from unseen.database.journal import Journal
 from unseen.database.ledger import Ledger, delete
 from unseen.database.live_graph import LiveGraph
-from unseen.database.snapshots import SnapshotWithoutChecksums, read_snapshot
+from unseen.database.snapshots import SnapshotWithoutChecksums, SnapshotWithoutValues, read_snapshot
 from unseen.errors import DatabaseDamaged, DatabaseError
 from unseen.graph import KnowledgeGraph
 
@@ -103,6 +103,8 @@ def _last_snapshot(folder: Folder, current: Current) -> KnowledgeGraph | None:
         return read_snapshot(path)
     except SnapshotWithoutChecksums:
         return None
+    except SnapshotWithoutValues as error:
+        return error.graph if folder.counts.others == 0 else None
     except DatabaseError as error:
         kept = f", the damaged one is kept as {folder.set_aside(path).name}" if path.exists() else ""
         log.warning("%s; the snapshot is made anew from the triples%s", error, kept)

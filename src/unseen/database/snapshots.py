@@ -2,6 +2,7 @@
 
 `heads.npy`, `relations.npy`, `tails.npy` are int32; `by_head.*.npy` and `by_tail.*.npy` the same edges in the orders in
 which they are looked up, if they are many; `entities.arrow` and `relations.arrow` hold keys and labels;
+a graph with values also has the files of `value_snapshots`;
 `snapshot.json` the counts, the prefixes and a checksum of every file. A snapshot is written beside the old one, and
 only then put in its place. All checksums are compared before anything of it is used (a second for 1.5 GB); a snapshot
 in which one does not fit is made again from the triples.
@@ -19,9 +20,11 @@ import numpy as np
 import pyarrow as pa
 
 from unseen.database.folder import as_json, read_json, sync_folder
+from unseen.database.value_snapshots import read_values, write_values
 from unseen.errors import DatabaseDamaged, DatabaseError
 from unseen.graph import KnowledgeGraph
 from unseen.graph.arrow_arrays import TEXT
+from unseen.graph.attributes import NO_ATTRIBUTES
 from unseen.graph.names import Names
 from unseen.graph.prefixes import Prefixes
 from unseen.graph.sorted_edges import SortedEdges
@@ -44,6 +47,14 @@ class SnapshotWithoutChecksums(DatabaseError):
     """A snapshot of format 1: nobody can tell whether it is whole."""
 
 
+class SnapshotWithoutValues(DatabaseError):
+    """A snapshot that was written before graphs had values; `graph` is what it has."""
+
+    def __init__(self, graph: KnowledgeGraph, path: Path) -> None:
+        self.graph = graph
+        super().__init__("says nothing about values", path=path)
+
+
 def write_snapshot(graph: KnowledgeGraph, path: Path) -> None:
     """Write a graph into a folder that is there as a whole or not at all."""
     unfinished = path.with_name(f".{path.name}.part")
@@ -57,7 +68,8 @@ def write_snapshot(graph: KnowledgeGraph, path: Path) -> None:
         names = {"entities": graph.vocabulary.entities, "relations": graph.vocabulary.relations}
         for kind, column_names in names.items():
             _write_names(column_names, unfinished / f"{kind}.arrow")
-        (unfinished / "snapshot.json").write_bytes(as_json({**_description(graph), "files": _checksums(unfinished)}))
+        described = {**_description(graph), "values": write_values(graph.attributes, unfinished)}
+        (unfinished / "snapshot.json").write_bytes(as_json({**described, "files": _checksums(unfinished)}))
         sync_files(unfinished)
         shutil.rmtree(path, ignore_errors=True)
         unfinished.rename(path)
@@ -77,14 +89,19 @@ def read_snapshot(path: Path) -> KnowledgeGraph:
             _read_names(kind, path / f"{file}.arrow", prefixes)
             for kind, file in (("entity", "entities"), ("relation", "relations"))
         )
+        attributes = read_values(path, described["values"], prefixes) if described.get("values") else NO_ATTRIBUTES
         heads, ids, tails = (_mapped(path / f"{column}.npy") for column in COLUMNS)
         if not len(heads) == len(ids) == len(tails):
             raise DatabaseDamaged("is damaged: its columns differ in length", path=path)
-        graph = KnowledgeGraph.of_checked((heads, ids, tails), Vocabulary(entities, relations), _read_views(path))
+        graph = KnowledgeGraph.of_checked(
+            (heads, ids, tails), Vocabulary(entities, relations), _read_views(path), attributes
+        )
     except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
         raise DatabaseDamaged(f"is damaged: {error}", path=path) from error
     if graph.num_triples != described["triples"]:
         raise DatabaseDamaged("is damaged: some triples are missing", path=path)
+    if "values" not in described:
+        raise SnapshotWithoutValues(graph, path)
     return graph
 
 

@@ -19,6 +19,7 @@ def temporary_database(
     sources: Sequence[str | Path],
     *,
     progress: Callable[[int, int], None] | None = None,
+    values: Sequence[str | Path] = (),
     open_triples: Callable[[Path], Triples] = Triples,
 ) -> Iterator[Database]:
     """A database with the graph of some files; its folder is removed in the end."""
@@ -26,5 +27,5 @@ def temporary_database(
         tempfile.TemporaryDirectory(prefix="unseen-", ignore_cleanup_errors=True) as folder,
         Database.create(Path(folder) / "graph.db", open_triples=open_triples) as database,
     ):
-        database.load(sources, progress=progress)
+        database.load(sources, progress=progress, values=values)
         yield database

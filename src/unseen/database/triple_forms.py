@@ -29,11 +29,6 @@ def statement_of_keys(triple: KeyTriple) -> Statement:
     return subject_term(head), iri_term(relation), object_term(tail)
 
 
-def statement_of_quad(quad: Any) -> Statement:
-    """The statement of a quad, whatever its graph."""
-    return term_text(quad.subject), str(quad.predicate), term_text(quad.object)
-
-
 def term_text(term: Any) -> str:
     """A term as N-Triples writes it; pyoxigraph leaves out the marks around a statement about a statement."""
     if not isinstance(term, pyoxigraph_module().Triple):

@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.datasets.hidden_facts import hidden_dataset, hidden_of_relation
-from unseen.evaluation.graph_check import answered
-from unseen.evaluation.links import link_questions
 from unseen.graph.vocabulary import undirected_relation
 
 if TYPE_CHECKING:
@@ -90,6 +87,9 @@ def measured_verdict(
 
     `prepare` is called with the graph without the hidden facts before the method sees it.
     """
+    from unseen.datasets.hidden_facts import hidden_of_relation  # a verdict of rules needs neither this nor a check
+    from unseen.evaluation.graph_check import answered
+
     hidden = hidden_of_relation(graph, undirected_relation(directed), TRIED, seed=0)
     count = int(hidden.sum())
     if count < LEAST_TRIED:
@@ -106,5 +106,8 @@ def measured_verdict(
 
 
 def _asked_from_one_end(graph: KnowledgeGraph, hidden: np.ndarray, directed: int) -> Questions:
+    from unseen.datasets.hidden_facts import hidden_dataset
+    from unseen.evaluation.links import link_questions
+
     questions = link_questions(hidden_dataset(graph, hidden), "test")
     return questions.take(np.flatnonzero(questions.table.slots[:, 1] == directed))

@@ -57,7 +57,7 @@ def training_answers(dataset: Dataset, split: str, shape: str) -> Questions:
 
 
 def sample(count: int, limit: int | None, seed: int, shape: str) -> NDArray[np.int64]:
-    """Sorted positions of at most `limit` of `count` queries: by seed and shape alone, whatever else is measured."""
+    """Sorted positions of at most `limit` of `count` queries: chosen by seed and shape alone."""
     if limit is None or count <= limit:
         return np.arange(count)
     generator = np.random.default_rng([seed, zlib.crc32(shape.encode())])

@@ -1,4 +1,4 @@
-"""Entities and relations by name, for whoever does not know how something is called.
+"""Finding entities and relations by parts of their names.
 
 All names are searched in arrays. At most `MOST_RANKED` matches are ranked one by one: on a large graph a text of one
 letter is in a million names.
@@ -51,7 +51,7 @@ def suggested(graph: KnowledgeGraph, error: UnknownName) -> UnknownName:
 
 
 def _holding(names: Names, text: str) -> NDArray[np.bool_]:
-    """Which keys or labels hold a text, whatever the case of its letters."""
+    """Which keys or labels contain a text, ignoring case."""
     holds: NDArray[np.bool_] = np.zeros(len(names), bool)
     for column in (names.keys, names.labels):
         if column is not None and len(column):

@@ -9,6 +9,9 @@ import numpy as np
 
 from unseen.errors import GraphError, TooLarge
 from unseen.graph.arrow_arrays import text_array
+from unseen.graph.attributes.columns import NO_ATTRIBUTES, Attributes, ValueRows
+from unseen.graph.attributes.plain_values import named_rows
+from unseen.graph.names import Names
 from unseen.graph.sorted_edges import SortedEdges, first_occurrences
 from unseen.graph.vocabulary import Vocabulary, inverse_relation, is_inverse, undirected_relation
 
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph.files.writers import Spelling
-    from unseen.graph.names import Names
 
     Ids = NDArray[np.int32]
 
@@ -33,9 +35,17 @@ class KnowledgeGraph:
 
     `heads`, `relations` and `tails` are int32 columns in order of first appearance, without repeats; `relations` holds
     relation ids as in `vocabulary`, always read forwards. Sorted views are built when first asked for, once.
+    `attributes` holds what is recorded of entities beside edges: numbers, dates, strings.
     """
 
-    def __init__(self, heads: Ids, relations: Ids, tails: Ids, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        heads: Ids,
+        relations: Ids,
+        tails: Ids,
+        vocabulary: Vocabulary,
+        attributes: Attributes = NO_ATTRIBUTES,
+    ) -> None:
         given = (np.asarray(heads), np.asarray(relations), np.asarray(tails))
         if len({len(column) for column in given}) != 1:
             raise GraphError("the columns head, relation and tail differ in length")
@@ -48,10 +58,15 @@ class KnowledgeGraph:
             _frozen(column if kept is None else column[kept]) for column in columns
         )
         self.vocabulary = vocabulary
+        self.attributes = attributes
 
     @classmethod
     def of_checked(
-        cls, columns: tuple[Ids, Ids, Ids], vocabulary: Vocabulary, views: tuple[SortedEdges, SortedEdges] | None
+        cls,
+        columns: tuple[Ids, Ids, Ids],
+        vocabulary: Vocabulary,
+        views: tuple[SortedEdges, SortedEdges] | None,
+        attributes: Attributes = NO_ATTRIBUTES,
     ) -> KnowledgeGraph:
         """The graph of columns that are known not to repeat an edge, with both sorted views where these are known too.
 
@@ -62,7 +77,7 @@ class KnowledgeGraph:
         for column, limit in zip(columns, limits, strict=True):
             _check_range(column, limit)
         graph.heads, graph.relations, graph.tails = columns
-        graph.vocabulary = vocabulary
+        graph.vocabulary, graph.attributes = vocabulary, attributes
         if views is not None:
             graph.__dict__ |= {"by_head": views[0], "by_tail": views[1]}
         return graph
@@ -131,6 +146,17 @@ class KnowledgeGraph:
         seen[self.tails] = True
         return _frozen(np.flatnonzero(seen).astype(np.int32))
 
+    @cached_property
+    def candidates(self) -> Ids:
+        """Sorted ids of the entities that have at least one edge or value: all that can be answers."""
+        if not len(self.attributes):
+            return self.connected_entities
+        return _frozen(np.union1d(self.connected_entities, self.attributes.valued_entities).astype(np.int32))
+
+    def with_attributes(self, attributes: Attributes) -> KnowledgeGraph:
+        """The same edges with other values."""
+        return KnowledgeGraph(self.heads, self.relations, self.tails, self.vocabulary, attributes)
+
     def triples(self) -> Iterable[tuple[str, str, str]]:
         """The edges by readable name, in order."""
         name, relation_name = self.vocabulary.entities.name, self.vocabulary.relations.name
@@ -155,21 +181,48 @@ class KnowledgeGraph:
 
         return networkx_of(self)
 
-    def extended_with(self, triples: Iterable[tuple[str, str, str]]) -> KnowledgeGraph:
-        """A new graph with more named triples; old ids stay the same, new names get the next ids."""
+    def extended_with(
+        self, triples: Iterable[tuple[str, str, str]] = (), *, values: Iterable[tuple[str, str, object]] = ()
+    ) -> KnowledgeGraph:
+        """A new graph with more named triples; old ids stay the same, new names get the next ids.
+
+        `values` are (entity, attribute, value): a number, a date, a boolean or a text, which is read as in a table.
+        """
         columns = _columns(list(triples))
         entities, ends = _numbered(self.vocabulary.entities, _interleaved(columns[0], columns[2]))
         relations, relation_ids = _numbered(self.vocabulary.relations, columns[1])
-        return KnowledgeGraph(
+        grown = KnowledgeGraph(
             np.concatenate([self.heads, ends[0::2]]),
             np.concatenate([self.relations, relation_ids]),
             np.concatenate([self.tails, ends[1::2]]),
             Vocabulary(entities, relations),
+            self.attributes,
+        )
+        rows = named_rows(values)
+        return grown.with_values(rows) if len(rows) else grown
+
+    def with_values(self, rows: ValueRows) -> KnowledgeGraph:
+        """The graph with more values; subjects and attributes may be named in any way, unknown ones are new."""
+        entities, ids = _numbered(self.vocabulary.entities, rows.subjects.to_pylist())
+        names = self.attributes.names if len(self.attributes.names) else _with_prefixes_of(self.vocabulary)
+        attributes, attribute_ids = _numbered(names, rows.attributes.to_pylist())
+        return KnowledgeGraph(
+            self.heads,
+            self.relations,
+            self.tails,
+            Vocabulary(entities, self.vocabulary.relations),
+            self.attributes.joined_with(rows, attributes, ids, attribute_ids),
         )
 
     def restricted_to(self, kept: NDArray[np.bool_]) -> KnowledgeGraph:
         """The graph of some of the edges over the same vocabulary; all ids stay, even of entities without edges."""
-        return KnowledgeGraph(self.heads[kept], self.relations[kept], self.tails[kept], self.vocabulary)
+        columns = (self.heads[kept], self.relations[kept], self.tails[kept])
+        return KnowledgeGraph(*columns, self.vocabulary, self.attributes)
+
+
+def _with_prefixes_of(vocabulary: Vocabulary) -> Names:
+    """No attribute yet, but the prefixes of a vocabulary."""
+    return Names("attribute", text_array([]), prefixes=vocabulary.relations.prefixes)
 
 
 def _columns(triples: list[tuple[str, str, str]]) -> list[list[str]]:

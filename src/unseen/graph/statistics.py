@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from unseen.graph.attributes.attribute_counts import AttributeCount, attribute_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +40,9 @@ class GraphStatistics:
     components: int
     largest_component: int
     top_relations: list[RelationCount]
+    values: int = 0
+    attributes: list[AttributeCount] = field(default_factory=list)
+    """The attributes with most values."""
 
 
 def statistics(graph: KnowledgeGraph, top: int = 10) -> GraphStatistics:
@@ -57,6 +62,8 @@ def statistics(graph: KnowledgeGraph, top: int = 10) -> GraphStatistics:
         components=len(sizes),
         largest_component=int(sizes.max(initial=0)),
         top_relations=list(top_relations(graph, top).values()),
+        values=len(graph.attributes),
+        attributes=attribute_counts(graph.attributes, top),
     )
 
 

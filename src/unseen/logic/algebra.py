@@ -11,6 +11,8 @@ A query denotes a set of entities.
 | `Not(part)` | all entities of the graph that are not members of `part` |
 | `Given(members)` | exactly these entities: recorded kinds, values that pass a test, everything |
 | `Anything()`, `Loop(relation)` | all entities; those related to themselves: `resolving` makes a `Given` of them |
+| `Valued(part)` | entities by their recorded values; `resolving` makes a `Given` of it |
+| `Graded(degrees)`, `Unrecorded(part)` | entities by probabilities of predicted values; nobody is known to be in them |
 
 The same nodes carry names (as written by a user) or ids (bound to one graph's vocabulary): `bind` turns the first
 into the second. In names a relation is followed backwards by `inverse=True`; in ids the direction is part of the id.
@@ -20,16 +22,19 @@ Nodes are frozen and hashable, so equal sub-questions are found by a dictionary 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused, QuestionTooLarge
+from unseen.logic.formula import constants_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from unseen.logic.formula import Recorded, Variable
 
     Ids = NDArray[np.int32]
 
@@ -187,12 +192,72 @@ class Given(Query):
         return f"{{{self.text or f'{len(self.members):,} entities'}}}"
 
 
+class Degrees:
+    """Sorted ids of entities with a probability each, that can be compared and hashed as a whole."""
+
+    def __init__(self, ids: Ids, degrees: NDArray[np.float32]) -> None:
+        self.ids, self.degrees = ids, degrees
+        self._digest = hashlib.blake2b(ids.tobytes() + degrees.tobytes(), digest_size=16).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Degrees) and self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"Degrees({len(self.ids):,}, {self._digest.hex()})"
+
+
+@dataclass(frozen=True)
+class Graded(Query):
+    """Entities that each belong to a set with some probability; those of one `cause` rise and fall together."""
+
+    degrees: Degrees
+    cause: str
+
+    def __str__(self) -> str:
+        return f"{{{self.cause}: {self.degrees}}}"
+
+
+@dataclass(frozen=True)
+class Unrecorded(Query):
+    """What is only predicted: nobody is known to belong to it, whatever `part` says."""
+
+    part: Query
+
+    def __post_init__(self) -> None:
+        self._set_depth_and_size()
+
+    @property
+    def children(self) -> tuple[Query, ...]:
+        """The part."""
+        return (self.part,)
+
+    def __str__(self) -> str:
+        return f"predicted {self.part}"
+
+
 @dataclass(frozen=True)
 class Anything(Query):
     """All entities: a variable of which nothing else is said."""
 
     def __str__(self) -> str:
         return "anything"
+
+
+@dataclass(frozen=True)
+class Valued(Query):
+    """The entities of which something about recorded values holds; `constants` are the ids of entities it names."""
+
+    part: Recorded
+    variable: Variable
+    text: str | None = field(default=None, compare=False)
+    """The question as written, to show the place of an error."""
+    constants: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{{{' '.join(self.part.written).strip() or 'by values'}}}"
 
 
 @dataclass(frozen=True)
@@ -233,6 +298,8 @@ def rebuild(query: Query, children: tuple[Query, ...]) -> Query:
             return Or(children)
         case Not():
             return Not(children[0])
+        case Unrecorded():
+            return Unrecorded(children[0])
     return query
 
 
@@ -240,6 +307,9 @@ def bind(query: Query, entity_id: Callable[[str], int], relation_id: Callable[[s
     """The query with ids in place of names; nodes that carry ids already stay as they are, and so does `Anything`."""
     if isinstance(query, Anchor):
         return Anchor(entity_id(query.entity)) if isinstance(query.entity, str) else query
+    if isinstance(query, Valued):
+        names = dict.fromkeys(constant.name for constant in constants_of(query.part.part))
+        return replace(query, constants=tuple((name, entity_id(name)) for name in names))
     if isinstance(query, Loop):
         return Loop(relation_id(query.relation, False)) if isinstance(query.relation, str) else query
     children = tuple(bind(child, entity_id, relation_id) for child in query.children)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, conjunction, disjunction
+from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, Unrecorded, conjunction, disjunction
 from unseen.logic.alternatives import Everything, Term, TooManyTerms, alternatives
 
 MOST_TERMS = 16
@@ -54,6 +54,8 @@ def over_events(query: Query) -> Query:
             return disjunction(list(dict.fromkeys(_opened(query.parts, Or))))
         case Not():
             return Not(over_events(query.part))
+        case Unrecorded():
+            return over_events(query.part)
         case Project():
             return _existing(query, over_events(query.source))
     return query

@@ -18,7 +18,7 @@ from torch import Tensor
 from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import inverse_relation
-from unseen.logic.algebra import Anchor, And, Given, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Given, Graded, Not, Or, Project, Query, Unrecorded
 from unseen.logic.fuzzy import PRODUCT, Logic
 from unseen.logic.link import Link
 from unseen.logic.protocols import Projector
@@ -107,7 +107,7 @@ class Execution:
         self._bind(query, entity, witness, choose or _first)
         return witness
 
-    def _combine(self, query: Query) -> Tensor:
+    def _combine(self, query: Query) -> Tensor:  # noqa: PLR0911 - a table
         """Anchors and logical operators; projections are there already, from their level."""
         match query:
             case Anchor(entity=int(entity)):
@@ -118,6 +118,13 @@ class Execution:
                 given = torch.zeros(self.graph.num_entities, device=self.device)
                 given[torch.from_numpy(query.members.ids.astype(np.int64)).to(given.device)] = 1
                 return given
+            case Graded():
+                degrees = torch.zeros(self.graph.num_entities, device=self.device)
+                places = torch.from_numpy(query.degrees.ids.astype(np.int64)).to(degrees.device)
+                degrees[places] = torch.from_numpy(query.degrees.degrees).to(degrees)
+                return degrees
+            case Unrecorded():
+                return self.memberships(query.part)
             case And():
                 return self.logic.conjunction([self.memberships(part) for part in distinct_parts(query)])
             case Or():

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from unseen.logic.values.test_expressions import Literal, operands_of, with_operands
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from unseen.logic.values.test_expressions import Expression
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 """The relation of `x a Kind`; a graph may have another one for it."""
@@ -90,18 +94,51 @@ class Exists:
     place: Place
 
 
-Formula: TypeAlias = Atom | Equal | Conjunction | Disjunction | Negation | Exists
+@dataclass(frozen=True)
+class HasValue:
+    """A recorded value of an attribute."""
+
+    attribute: str
+    subject: Term
+    value: Variable | Literal
+    place: Place
 
 
-def free_variables(formula: Formula) -> frozenset[Variable]:
+@dataclass(frozen=True)
+class Test:
+    """A test of values that other parts bind."""
+
+    __test__ = False
+    expression: Expression
+    place: Place
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A part about recorded values; it holds as the graph says, and nothing about it is predicted unless wanted."""
+
+    part: Formula
+    place: Place
+    written: tuple[str, str] = ("", "")
+    """The attribute, and what a formula says about it: `("population", "> 1000000")`."""
+
+
+Formula: TypeAlias = Atom | Equal | Conjunction | Disjunction | Negation | Exists | HasValue | Test | Recorded
+
+
+def free_variables(formula: Formula) -> frozenset[Variable]:  # noqa: PLR0911 - a table
     """The variables of a formula that no `Exists` inside it binds."""
     match formula:
         case Atom():
             return frozenset(term for term in (formula.subject, formula.object) if isinstance(term, Variable))
         case Equal():
             return frozenset((formula.variable,))
-        case Negation():
+        case Negation() | Recorded():
             return free_variables(formula.part)
+        case HasValue():
+            return frozenset(term for term in (formula.subject, formula.value) if isinstance(term, Variable))
+        case Test():
+            return frozenset(one for one in operands_of(formula.expression) if isinstance(one, Variable))
         case Exists():
             return free_variables(formula.part) - set(formula.variables)
     return frozenset().union(*(free_variables(part) for part in formula.parts))
@@ -114,9 +151,9 @@ def every_variable(formula: Formula) -> set[Variable]:
     while pending:
         part = pending.pop()
         match part:
-            case Atom() | Equal():
+            case Atom() | Equal() | HasValue() | Test():
                 found |= free_variables(part)
-            case Negation() | Exists():
+            case Negation() | Exists() | Recorded():
                 pending.append(part.part)
             case Conjunction() | Disjunction():
                 pending.extend(part.parts)
@@ -128,9 +165,13 @@ def links_of(formula: Formula, *, positive: bool = False) -> Iterator[Atom | Equ
     match formula:
         case Atom() | Equal():
             yield formula
+        case HasValue() | Test():
+            return
         case Negation():
             if not positive:
                 yield from links_of(formula.part)
+        case Recorded():
+            yield from links_of(formula.part, positive=positive)
         case Exists():
             yield from links_of(formula.part, positive=positive)
         case _:
@@ -143,6 +184,21 @@ def constants_of(formula: Formula, *, positive: bool = False) -> Iterator[Consta
     for part in links_of(formula, positive=positive):
         terms = (part.constant,) if isinstance(part, Equal) else (part.subject, part.object)
         yield from (term for term in terms if isinstance(term, Constant))
+    yield from _valued_constants(formula)
+
+
+def _valued_constants(formula: Formula) -> Iterator[Constant]:
+    """The entities whose values a formula tests."""
+    match formula:
+        case HasValue(subject=Constant() as subject):
+            yield subject
+        case Test():
+            yield from (one for one in operands_of(formula.expression) if isinstance(one, Constant))
+        case Negation() | Exists() | Recorded():
+            yield from _valued_constants(formula.part)
+        case Conjunction() | Disjunction():
+            for part in formula.parts:
+                yield from _valued_constants(part)
 
 
 def conjuncts(formula: Formula) -> list[Formula]:
@@ -163,8 +219,10 @@ def conjuncts(formula: Formula) -> list[Formula]:
 def binds(formula: Formula, positive: bool = True) -> bool:
     """Whether a formula (or its negation) names the things it holds for, rather than only what it excludes."""
     match formula:
-        case Atom() | Equal():
+        case Atom() | Equal() | HasValue() | Recorded():
             return positive
+        case Test():
+            return False
         case Negation():
             return binds(formula.part, not positive)
         case Exists():
@@ -182,7 +240,12 @@ def substituted(formula: Formula, terms: Mapping[Variable, Term]) -> Formula:
         case Equal():
             variable = _replaced(formula.variable, terms)
             return replace(formula, variable=variable) if isinstance(variable, Variable) else formula
-        case Negation() | Exists():
+        case HasValue():
+            value = formula.value if isinstance(formula.value, Literal) else _replaced(formula.value, terms)
+            return replace(formula, subject=_replaced(formula.subject, terms), value=value)  # type: ignore[arg-type]
+        case Test():
+            return replace(formula, expression=with_operands(formula.expression, terms))
+        case Negation() | Exists() | Recorded():
             return replace(formula, part=substituted(formula.part, terms))
     return replace(formula, parts=tuple(substituted(part, terms) for part in formula.parts))
 

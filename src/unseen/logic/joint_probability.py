@@ -3,6 +3,7 @@
 Events have a joint distribution, so every law of probability holds, whatever the expression:
 
 - links from named entities are independent of each other and of all others;
+- events about one predicted value, all of them that it is above some bound, rise together too;
 - events that come over the same relation from an inner variable rise together: the likelier one happens whenever the
   other does. So what both rest on counts once, and an event never happens without one that it implies.
 
@@ -23,7 +24,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Graded, Not, Or, Project, Query
 from unseen.logic.events import At, events_of
 from unseen.logic.fuzzy import PRODUCT
 
@@ -40,6 +41,8 @@ def cause_of(event: Query) -> Cause | None:
         case At():
             inner = cause_of(event.event)
             return None if inner is None else (*inner, event.entity)
+        case Graded():
+            return ("value", event.cause)
         case Project(source=Anchor()):
             return (event,)
         case Project():

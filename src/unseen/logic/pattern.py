@@ -44,11 +44,13 @@ class Pattern:
     answers: tuple[Variable, ...]
     text: str | None = None
     """The question as written, to show the place of an error."""
+    hidden: int = 0
+    """How many of the last answer variables only order the others."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the question calls its answers."""
-        return tuple(variable.name for variable in self.answers)
+        return tuple(variable.name for variable in self.answers[: len(self.answers) - self.hidden])
 
     @property
     def parts(self) -> list[Formula]:

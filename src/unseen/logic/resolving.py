@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, UnknownName
 from unseen.graph.vocabulary import directed_relation, inverse_relation
-from unseen.logic.algebra import Anchor, Anything, Given, Loop, Members, Project, Query, rebuild
+from unseen.logic.algebra import Anchor, Anything, Given, Loop, Members, Project, Query, Valued, rebuild
 from unseen.logic.formula import TYPE
 from unseen.logic.traverse import answers, step
+from unseen.logic.values.by_values import entities_by_values, text_of
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.names import Names
     from unseen.graph.vocabulary import Lookup, Vocabulary
 
 
@@ -36,8 +38,8 @@ def type_relation_of(graph: KnowledgeGraph, named: str | None) -> int | None:
 class KindNames:
     """Names looked up in a vocabulary, where the relation of `x a Kind` may be another than `rdf:type`."""
 
-    def __init__(self, names: Vocabulary | Lookup, type_relation: int | None) -> None:
-        self._names, self._type_relation = names, type_relation
+    def __init__(self, names: Vocabulary | Lookup, type_relation: int | None, attributes: Names | None = None) -> None:
+        self._names, self._type_relation, self._attributes = names, type_relation, attributes
 
     def entity_id(self, name: str) -> int:
         """As in the vocabulary."""
@@ -46,17 +48,29 @@ class KindNames:
     def relation_id(self, name: str, inverse: bool = False) -> int:
         """As in the vocabulary, but for `rdf:type`: an error where the graph has no relation for it."""
         if name != TYPE:
-            return self._names.relation_id(name, inverse)
+            return self._relation_id(name, inverse)
         if self._type_relation is None:
             reason = "the graph has no rdf:type: name the relation that tells kinds by --type-relation (type_relation=)"
             raise QueryRefused(f"{reason}, or restrict answers by --answers-like (kind=)")
         return directed_relation(self._type_relation, inverse)
 
+    def _relation_id(self, name: str, inverse: bool) -> int:
+        try:
+            return self._names.relation_id(name, inverse)
+        except UnknownName:
+            if self._attributes is None or not len(self._attributes) or self._attributes.find_all([name])[0] < 0:
+                raise
+            reason = f"`{name}` is an attribute, it leads to values and not to entities: write `{name}(x) > ...`"
+            raise QueryRefused(reason) from None
 
-def resolved(query: Query, graph: KnowledgeGraph, type_relation: int | None, *, ends: bool = True) -> Query:
+
+def resolved(
+    query: Query, graph: KnowledgeGraph, type_relation: int | None, *, ends: bool = True, predict: bool = False
+) -> Query:
     """The query, which carries ids, with given sets for recorded kinds and for variables of which nothing is said.
 
-    Such a variable ranges over the ends of its relation; without `ends` over everything that has an edge.
+    Such a variable ranges over the ends of its relation; without `ends` over everything that has an edge. With
+    `predict` values that are not recorded are predicted.
     """
     match query:
         case Project(relation=int(directed), source=Anchor(entity=int(kind))) if _is_kind(directed, type_relation):
@@ -65,9 +79,23 @@ def resolved(query: Query, graph: KnowledgeGraph, type_relation: int | None, *, 
             return rebuild(query, (Given(Members(graph.range_of(int(inverse_relation(directed)))[0])),))
         case Loop():
             return Given(Members(answers(graph, query)))
+        case Valued():
+            return _by_values(graph, query, predict=predict)
         case Anything():
             return Given(Members(graph.connected_entities))
-    return rebuild(query, tuple(resolved(child, graph, type_relation, ends=ends) for child in query.children))
+    return rebuild(
+        query,
+        tuple(resolved(child, graph, type_relation, ends=ends, predict=predict) for child in query.children),
+    )
+
+
+def _by_values(graph: KnowledgeGraph, query: Valued, *, predict: bool) -> Query:
+    recorded = Given(Members(entities_by_values(graph, query)), text_of(query))
+    if not predict:
+        return recorded
+    from unseen.logic.value_prediction.query_parts import with_predictions  # only where it is wanted
+
+    return with_predictions(graph, query, recorded)
 
 
 def _is_kind(directed: int, type_relation: int | None) -> bool:

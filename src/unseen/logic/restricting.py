@@ -56,7 +56,7 @@ def _own_ends(graph: KnowledgeGraph, query: Query) -> Ids:
     """Entities that have been at the answers' end of some relation that leads to the answers."""
     relations = [int(node.relation) for node in _last_steps(query) if isinstance(node.relation, int)]
     if not relations:
-        return graph.connected_entities
+        return graph.candidates
     return np.unique(np.concatenate([graph.range_of(directed)[0] for directed in relations])).astype(np.int32)
 
 

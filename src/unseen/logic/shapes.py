@@ -72,7 +72,7 @@ SHAPES = {
 
 
 def template_of(query: Query) -> str:
-    """The template of a query, whatever its entities and relations; branch order as in the query."""
+    """The template of a query, without its entities and relations; branches in the order of the query."""
     match query:
         case Project():
             inner = template_of(query.source)
@@ -87,7 +87,7 @@ def template_of(query: Query) -> str:
 
 
 def shape_of(query: Query) -> Shape:
-    """The named shape of a query, whatever the order of its branches, else an unnamed one called by its template."""
+    """The named shape of a query in any order of branches, else an unnamed shape called by its template."""
     canonical = _canonical_template(query)
     for shape in SHAPES.values():
         if _canonical_template(shape.skeleton) == canonical:

@@ -4,7 +4,9 @@
 question  ?x : formula        ?x, y : formula
 formula   formula | formula        formula & formula        ! formula        exists v, w . formula        ( formula )
           relation(term, term)     term = term     term a Kind
+          attribute(term) sign value     attribute(term) sign attribute(term)
 term      a declared variable, else the name of an entity
+sign      = != < <= > >= ~ !~ ~* !~*          value      1000     1900-01-01     true     "text"
 ```
 Unicode signs ∃ ∧ ∨ ¬ are the same as `exists & | !`. A name with spaces or signs is quoted: `speaks(x, "Low Saxon")`;
 a full IRI stands in angle brackets. A quoted word is always a name, never a variable.
@@ -33,6 +35,8 @@ from unseen.logic.formula import (
 )
 from unseen.logic.pattern import Pattern, query_or_pattern
 from unseen.logic.tree import to_query
+from unseen.logic.values.test_expressions import Literal
+from unseen.logic.values.written import EXAMPLES, SIGN, compared, literal_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,6 +190,8 @@ class _Parser:
         name, is_name = self.name("a relation like `borders(France, x)`, `!`, `exists` or `(`")
         if self.take("("):
             subject = self.term()
+            if self.take(")"):
+                return self.comparison(name, subject, place)
             self.expect(",", "`,` between the two ends of a relation")
             target = self.term()
             self.expect(")", "`)` after the two ends of a relation")
@@ -195,6 +201,31 @@ class _Parser:
         if not self.take("="):
             self.fail(f"expected `(` after the relation {name!r}, or `=` or `a` after a variable")
         return self.equality(self.resolve(name, is_name, start), place)
+
+    def comparison(self, attribute: str, subject: Term, place: Place) -> Formula:
+        """What stands behind `population(x)`."""
+        match = SIGN.match(self.text, self.position)
+        if match is None:
+            self.fail(f"expected a comparison like `{attribute}(x) > 1000`, or a second end like `{attribute}(x, y)`")
+        self.advance(match.end())
+        return compared(attribute, subject, match.group(), self.value("~" in match.group()), place)
+
+    def value(self, is_pattern: bool) -> Literal | tuple[str, Term]:
+        """A value that is compared, or an attribute and whose it is."""
+        found = None if is_pattern else literal_at(self.text, self.position)
+        if found is not None:
+            self.advance(found[1])
+            return found[0]
+        start, is_quoted = self.position, self.text.startswith('"', self.position)
+        expected = "a pattern in quotation marks" if is_pattern else f"a value: {EXAMPLES}"
+        name, _ = self.name(expected)
+        if is_pattern or not self.take("("):
+            if is_quoted:
+                return Literal(name)
+            self.fail(f"expected {expected}", start)
+        term = self.term()
+        self.expect(")", "`)`: an attribute has one argument")
+        return name, term
 
     def equality(self, left: Term, place: Place) -> Formula:
         right = self.term()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from unseen.logic.algebra import Anchor, And, Anything, Given, Loop, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Anything, Given, Loop, Not, Or, Project, Query, Valued
 from unseen.logic.text import BARE_NAME, is_keyword
 from unseen.logic.variables import ANSWER, inner_variables, with_variables
 
@@ -48,6 +48,11 @@ def _leaf(query: Query, variable: str, variables: Collection[str]) -> str:
     match query:
         case Given(text=str(text)) if text:
             return f"{variable} {text}"
+        case Valued() if query.part.written[0]:
+            attribute, test = query.part.written
+            return f"{quoted(attribute)}({variable}) {test}"
+        case Valued():
+            return f"{variable} passes a test of values"
         case Loop():
             return f"{quoted(str(query.relation))}({variable}, {variable})"
         case Anchor():
@@ -57,7 +62,9 @@ def _leaf(query: Query, variable: str, variables: Collection[str]) -> str:
 
 def _closed(query: Query, variable: str, variables: Collection[str]) -> str:
     text = _open(query, variable, variables)
-    simple = isinstance(query, Not | Anchor) or (isinstance(query, Project) and isinstance(query.source, Anchor))
+    simple = isinstance(query, Not | Anchor | Valued) or (
+        isinstance(query, Project) and isinstance(query.source, Anchor)
+    )
     return text if simple else f"({text})"
 
 

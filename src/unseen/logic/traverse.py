@@ -14,7 +14,7 @@ import numpy as np
 
 from unseen.errors import QueryRefused
 from unseen.graph.vocabulary import inverse_relation
-from unseen.logic.algebra import Anchor, And, Anything, Given, Loop, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Anything, Given, Graded, Loop, Not, Or, Project, Query, Unrecorded
 from unseen.logic.link import Link, Triple
 from unseen.logic.stopping import check_stop
 
@@ -56,12 +56,14 @@ class Traversal:
             found = self._sets[query] = self._evaluate(query)
         return found
 
-    def _evaluate(self, query: Query) -> Ids:
+    def _evaluate(self, query: Query) -> Ids:  # noqa: PLR0911 - a table
         match query:
             case Anchor(entity=int(entity)):
                 return np.array([entity], np.int32)
             case Given() | Anything() | Loop():
                 return self._given(query)
+            case Graded() | Unrecorded():
+                return np.empty(0, np.int32)
             case Project(relation=int(relation)):
                 return step(self.graph, relation, self.members(query.source))
             case And():

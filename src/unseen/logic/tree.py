@@ -10,15 +10,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from unseen.errors import QueryRefused
-from unseen.logic.algebra import MAX_DEPTH, Anchor, Anything, Loop, Not, Project, Query, conjunction, disjunction
+from unseen.logic.algebra import (
+    MAX_DEPTH,
+    Anchor,
+    Anything,
+    Loop,
+    Not,
+    Project,
+    Query,
+    Valued,
+    conjunction,
+    disjunction,
+)
 from unseen.logic.formula import (
     Atom,
     Constant,
     Disjunction,
     Equal,
     Formula,
+    HasValue,
     Negation,
     Place,
+    Recorded,
+    Test,
     Variable,
     binds,
     conjuncts,
@@ -152,11 +166,22 @@ class _TreeBuilder:
                 return self.projection(part, variable)
             case Equal():
                 return Anchor(part.constant.name)
+            case Recorded():
+                return self.valued(part, variable)
+            case HasValue() | Test():
+                self.refuse(f"?{variable.name} stands for values", part.place)
             case Negation():
                 return Not(self.members(part.part, variable))
             case Disjunction():
                 return disjunction([self.alternative(alternative, variable) for alternative in part.parts])
         return self.members(part, variable)
+
+    def valued(self, part: Recorded, variable: Variable) -> Query:
+        others = free_variables(part) - {variable}
+        if others:
+            names = ", ".join(f"?{v.name}" for v in sorted({variable, *others}, key=lambda v: v.name))
+            self.refuse(f"values of {names} are compared with each other", part.place)
+        return Valued(part, variable, self.text)
 
     def alternative(self, part: Formula, variable: Variable) -> Query:
         if variable not in free_variables(part):

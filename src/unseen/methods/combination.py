@@ -11,7 +11,8 @@ For a candidate z of a source set and a relation there are five kinds of evidenc
 How much each counts depends on what is known beforehand, the *context*: how well the rules of this relation find facts
 that were hidden from this very graph (`quality`), how large the source set is (`size`), and how large the graph is
 (`entities`). The score of a candidate is the sum of evidence x context x weight, and its probability
-sigmoid(scale x score + offset). The offset also sees how many targets are known (`known`), how many a source has on
+sigmoid(scale x score + offset). The offset also sees how many targets are known (`known`: the sum of what edges carry
+over from the set, so that targets of weak members count little), how many a source has on
 average (`tails`), and the logarithm of the sum of exp(score) over all candidates that are not known (`total`): what has
 many rivals is less likely. The offset is the same for all candidates of a set, so it moves no rank.
 
@@ -58,7 +59,8 @@ class LinkEvidence:
     """Probabilities by rules; 0 where none leads."""
     sources: Float[Tensor, "row node"]
     """Edges by which the relation leads to each candidate."""
-    is_known: Bool[Tensor, "row node"]
+    carried: Float[Tensor, "row node"]
+    """What the edges of the relation carry over from the set: 1 for a target of a certain member."""
     quality: Float[Tensor, " row"]
     size: Float[Tensor, " row"]
     """The sum of the memberships of the set."""
@@ -66,6 +68,11 @@ class LinkEvidence:
     """Targets of the relation a source, on average."""
     copies: Float[Tensor, " node"] | None = None
     """How many candidates each column stands for; one, if there is nothing."""
+
+    @property
+    def is_known(self) -> Bool[Tensor, "row node"]:
+        """Which candidates an edge leads to."""
+        return self.carried > 0
 
     def kinds(self) -> tuple[Tensor, ...]:
         """The evidence in the order of `EVIDENCE`."""
@@ -84,8 +91,8 @@ class LinkEvidence:
 
     def offsets(self) -> tuple[Float[Tensor, " row"], ...]:
         """What an offset depends on, `total` left out."""
-        known = self.is_known if self.copies is None else self.is_known * self.copies
-        return (*self.context(), known.sum(dim=1).float().log1p(), self.tails.clamp(min=1).log())
+        carried = self.carried if self.copies is None else self.carried * self.copies
+        return (*self.context(), carried.sum(dim=1).log1p(), self.tails.clamp(min=1).log())
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +134,7 @@ class Combination:
         for weight, kind in zip(self.weights(links, own).unbind(dim=1), links.kinds(), strict=True):
             score += weight.unsqueeze(1) * kind
         counted = score if links.copies is None else score + links.copies.log()
-        total = counted.masked_fill(links.is_known, -torch.inf).logsumexp(dim=1).clamp(-30, 30)
+        total = (counted + (1 - links.carried).clamp(min=0).log()).logsumexp(dim=1).clamp(-30, 30)
         scale, offset = score.new_tensor(self.scale), self.offset.get("total", 0.0) * total
         for name, value in zip(OFFSET, links.offsets(), strict=False):
             offset = offset + self.offset.get(name, 0.0) * value

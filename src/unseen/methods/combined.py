@@ -156,7 +156,7 @@ class Combined:
         quality, tails = self.rules_of(graph).weights.quality[directed], _tails(graph, directed)
         context = (torch.from_numpy(np.stack([quality, tails])).float().to(self.device), nodes.sum(dim=1))
         sources = _sources(compact, numbers)
-        return LinkEvidence(members, by_rules, sources, followed > 0, context[0][0], context[1], context[0][1])
+        return LinkEvidence(members, by_rules, sources, followed, context[0][0], context[1], context[0][1])
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """Memberships of all entities in the answers of each query."""

@@ -1,4 +1,4 @@
-"""The edge-type heuristic: an answer must have the right kind of edge, whoever it comes from.
+"""The edge-type heuristic: an answer must have an edge of the right relation, from any entity.
 
 The paper's trivial baseline (appendix "Edge-type Heuristic"): the projection by r is the row M_r of a table of
 relations by entities, M[r, t] = 1 if some edge (h, r, t) exists. The head is ignored. Cost: the edges of the relation.

@@ -99,19 +99,22 @@ class NearProjection:
     ) -> None:
         """Raise what known edges reach from a set to what is predicted, where that is more."""
         way = self.combination
-        candidates, links = self.evidence(graph, source, relation, np.flatnonzero(reached))
+        candidates, links = self.evidence(graph, source, relation, reached)
         probable = way.probabilities(links, own)[0, : len(candidates)].numpy()
         if way.sharpness != 1:
             probable = (probable**way.sharpness + TRACE * probable) / (1 + TRACE)
         reached[candidates] = np.maximum(reached[candidates], np.float32(way.ceiling) * probable)
 
-    def evidence(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, known: Ids) -> tuple[Ids, LinkEvidence]:
-        """The candidates, and what there is about them and, after them, about all others."""
+    def evidence(
+        self, graph: KnowledgeGraph, source: Fuzzy, relation: int, reached: Values
+    ) -> tuple[Ids, LinkEvidence]:
+        """The candidates, and what there is about them and, after them, about all others; edges have reached some."""
         adjacency = adjacency_of(graph)
         fired = Fuzzy(*self.rules.fired(graph, source.entities, source.memberships, relation))
         near = self._frontier(graph, source, relation, fired)
         candidates = np.union1d(near.entities, fired.entities)
-        is_known, known_others = _common(candidates, known)
+        known_others = _apart(np.flatnonzero(reached), candidates)
+        carried = [float(reached[known_others].mean()) if len(known_others) else 0.0]
         sizes = row_sizes(adjacency, candidates, relation ^ 1)
         looked_at = np.append(sizes, row_sizes(adjacency, known_others, relation ^ 1))
         others, copies = _others(graph, adjacency, looked_at, relation)
@@ -126,7 +129,9 @@ class NearProjection:
             said,
             by_rules,
             led_to,
-            torch.from_numpy(np.concatenate([is_known, np.zeros(len(others), bool), [True]])).unsqueeze(0),
+            torch.from_numpy(np.concatenate([reached[candidates], np.zeros(len(others)), carried]))
+            .float()
+            .unsqueeze(0),
             quality=torch.tensor([float(self.rules.rules_of(graph).weights.quality[relation])]),
             size=torch.tensor([float(source.memberships.sum())]),
             tails=torch.tensor([sources_of(graph, adjacency, relation).tails]),
@@ -147,13 +152,12 @@ def _placed(candidates: Ids, entities: Ids, values: Values, others: float) -> Va
     return placed
 
 
-def _common(candidates: Ids, known: Ids) -> tuple[NDArray[np.bool_], Ids]:
-    """Which candidates are known, and what is known and no candidate; both are ascending."""
-    place = np.searchsorted(candidates, known).clip(max=max(len(candidates) - 1, 0))
-    is_candidate = candidates[place] == known if len(candidates) else np.zeros(len(known), bool)
-    is_known = np.zeros(len(candidates), bool)
-    is_known[place[is_candidate]] = True
-    return is_known, known[~is_candidate]
+def _apart(known: Ids, candidates: Ids) -> Ids:
+    """What is known and no candidate; both are ascending."""
+    if not len(candidates):
+        return known
+    place = np.searchsorted(candidates, known).clip(max=len(candidates) - 1)
+    return known[candidates[place] != known]
 
 
 def members_of(degrees: Values) -> Fuzzy:

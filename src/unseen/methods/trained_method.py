@@ -28,7 +28,7 @@ class Maker(Protocol):
 
 
 def no_recipe(settings: Mapping[str, Any], num_triples: int) -> dict[str, Any]:  # noqa: ARG001
-    """The settings as they are, whatever the size of the training graph."""
+    """The settings unchanged, for a training graph of any size."""
     return dict(settings)
 
 

@@ -60,7 +60,7 @@ class ModelFolder:
 
     @property
     def card(self) -> dict[str, Any]:
-        """What `card.json` says; one without the facts that every card has is an error."""
+        """The content of `card.json`; a card without the required facts is an error."""
         card = read_json(self.path / "card.json")
         missing = [key for key in (*FACTS, "settings") if key not in card]
         if missing:

@@ -70,7 +70,7 @@ class RunFolder:
 
     @classmethod
     def begin(cls, path: str | Path, config: TrainingConfig, about: dict[str, Any]) -> RunFolder:
-        """The same for whatever it learns from: `about` has the method, the dataset's name and the relations."""
+        """The same for any material: `about` has the method, the dataset's name and the relations."""
         folder = cls(Path(path))
         if folder.path.exists() and any(folder.path.iterdir()):
             raise RunFolderError("already exists; go on with --resume, or name another folder", path=folder.path)

@@ -1,4 +1,4 @@
-"""NBFNet whose relation vectors come from outside: the same network on any graph, whatever its relations.
+"""NBFNet with relation vectors from outside: the same network works on any graph with any relations.
 
 With z_q(a) the vector of relation a for the query relation q (`relation_network`) and m(v) the membership of node v:
 

@@ -47,7 +47,7 @@ class _Neighbourhood:
         self.adjacency = adjacency_of(graph)
 
     def direct(self, source: int, target: int) -> Iterator[Triple]:
-        """Edges between two entities, whatever their relation and direction."""
+        """Edges between two entities, of any relation and in both directions."""
         places = self._places(source)
         near = self.adjacency.near[places]
         first, last = np.searchsorted(near, target), np.searchsorted(near, target, side="right")

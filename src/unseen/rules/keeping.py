@@ -69,7 +69,7 @@ def _system_cache() -> Path:
 
 
 def kept_rules(place: Path | None) -> Rules | None:
-    """The rules of a file, whatever graph they are of; None if there are none, or none that can be used."""
+    """The rules of a file, of any graph; None if the file has none, or none that can be used."""
     if place is None:
         return None
     with suppress(UnseenError, OSError):

@@ -15,7 +15,7 @@ from unseen.errors import Stopped
 from unseen.logic.algebra import Query
 from unseen.logic.stopping import stop_when
 from unseen.preparing import lookup_for, prepare
-from unseen.server.predicting import MOST_ANSWERS, RESTRICTIONS
+from unseen.server.predicting import MOST_ANSWERS, RESTRICTIONS, order_of
 from unseen.server.problems import too_slow
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def known_answers(graph: KnowledgeGraph, planned: Planned) -> Answers:
     wishes = {name: getattr(planned.asked, name) for name in RESTRICTIONS}
     lookup = lookup_for(graph, [planned.query], suggest=False)
     top = min([*wanted, MOST_ANSWERS]) if wanted else None
-    question = prepare(graph, planned.query, top=top, lookup=lookup, **wishes)
+    question = prepare(graph, planned.query, top=top, lookup=lookup, order_by=order_of(planned), **wishes)
     deadline = time.monotonic() + SECONDS
     try:
         with stop_when(lambda: time.monotonic() > deadline):

@@ -84,7 +84,7 @@ class ConnectionWatch:
             loop.call_soon(self._take_turns, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Give up whoever has taken too long."""
+        """End connections that have taken too long."""
         now = loop.time()
         for connection in list(self.connections):
             connection.check(now)

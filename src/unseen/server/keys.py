@@ -49,7 +49,7 @@ class Keys:
 
 
 def holder_of(key: bytes) -> str:
-    """A name for whoever holds a key, which does not tell the key; both forms of a key have the same."""
+    """A name for the holder of a key that does not reveal the key; both forms of a key have the same name."""
     try:
         text = key.decode("utf-8")
     except UnicodeDecodeError:

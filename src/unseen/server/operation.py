@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def routes(service: Service) -> list[Route]:
-    """The routes of whoever looks after the server."""
+    """The routes for the operator of the server."""
 
     async def health(_: Request) -> Response:
         """Say that the server answers; 503 if exact queries cannot be answered, or writes fail."""

@@ -19,7 +19,7 @@ from unseen.logic.algebra import Anchor, Project, Query
 from unseen.logic.pattern import Pattern
 from unseen.logic.stopping import also_checked_by, enough_after, search_time_left
 from unseen.logic.text import LONGEST_REMEMBERED, parse_question
-from unseen.preparing import is_sparql, lookup_for, prefixes_of, prepare
+from unseen.preparing import is_sparql, lookup_for, names_of, prefixes_of, prepare
 from unseen.server.admission import Bounds, Cost
 from unseen.server.pace import GUESS, Pace, units_of
 from unseen.server.problems import busy
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.graph.vocabulary import Lookup
     from unseen.logic.method import Method
+    from unseen.logic.ordering import Ordering
 
 Result = TypeVar("Result")
 MOST_ANSWERS = 1000
-"""Most answers to one question, whatever it asks for."""
+"""The largest number of answers to one question."""
 MOST_PARTS = 8192
 """Most parts (names, relation steps, operators) of one question, counted along every way through it."""
 MOST_TRIED = 20
@@ -45,8 +46,8 @@ PREPARING = 1
 """Relation steps that a graph costs which the method has not met: a network sorts its edges anew."""
 EXPLAINING = 1
 """Relation steps as which the reasons for the answers to one question count, at a pace of their own."""
-RESTRICTIONS = ("kind", "type_relation", "new")
-"""What says who may be an answer."""
+RESTRICTIONS = ("kind", "type_relation", "new", "predict_values")
+"""What says who may be an answer, and whether values are predicted."""
 TRIED_TOGETHER = 8
 """Relation steps as which a link counts of a question that is no tree: several of its values are tried."""
 SEARCHING, MOST_SEARCHING = 1 / 4, 1 / 2
@@ -75,6 +76,8 @@ class Asked:
     type_relation: str | None = None
     new: bool = False
     """Who may be an answer: as for `api.ask`."""
+    order_by: str | None = None
+    predict_values: bool = False
 
     @cached_property
     def is_sparql(self) -> bool:
@@ -98,6 +101,8 @@ class Planned:
     steps: int
     variables: tuple[str, ...] = ()
     """What SPARQL calls the answers."""
+    order: tuple[Ordering, ...] = ()
+    """What SPARQL orders them by."""
 
     @property
     def tree(self) -> Query:
@@ -121,7 +126,7 @@ class _Bound:
 
 
 class Predictor:
-    """A method, opened once, on whatever a database holds at the moment of asking."""
+    """A method, opened once, that answers on the current content of a database."""
 
     def __init__(
         self, database: Database, model: str, seconds: float = Bounds.seconds, effort: str = DEFAULT_EFFORT
@@ -153,16 +158,17 @@ class Predictor:
         """A question, parsed; one that is too large is an error."""
         limit: int | None = None
         variables: tuple[str, ...] = ()
+        order: tuple[Ordering, ...] = ()
         if asked.is_short:
             query, steps = _short(asked.text)
         else:
-            query, limit, variables = _parsed(asked, self.database.graph)
+            query, limit, variables, order = _parsed(asked, self.database.graph)
             steps = steps_of(query)
         most = Bounds.batch_cells // max(1, self._graph.num_entities)
         if steps > most:
             entities = self._graph.num_entities
             raise QueryRefused(f"it takes {steps:,} relation steps; on {entities:,} entities one may take {most:,}")
-        return Planned(asked, query, limit, steps, variables)
+        return Planned(asked, query, limit, steps, variables, order)
 
     def cost_of(self, planned: Planned) -> Cost:
         """What a question will take, by what others have taken."""
@@ -292,14 +298,16 @@ class Predictor:
                 note(units, taken)
 
 
-def _parsed(asked: Asked, graph: KnowledgeGraph) -> tuple[Query | Pattern, int | None, tuple[str, ...]]:
-    """A question as a query, the number of answers that it asks for, and what it calls them."""
+def _parsed(
+    asked: Asked, graph: KnowledgeGraph
+) -> tuple[Query | Pattern, int | None, tuple[str, ...], tuple[Ordering, ...]]:
+    """A question as a query, the number of answers that it asks for, what it calls them, and their order."""
     if not asked.is_sparql:
-        return parse_question(asked.text), None, ()
+        return parse_question(asked.text), None, (), ()
     from unseen.logic.sparql import parse_select  # rdflib is optional
 
-    selection = parse_select(asked.text, prefixes_of(graph))
-    return selection.query, selection.limit, selection.variables
+    selection = parse_select(asked.text, prefixes_of(graph), names_of(graph))
+    return selection.query, selection.limit, selection.variables, selection.order
 
 
 @lru_cache(maxsize=2048)
@@ -347,8 +355,13 @@ def _bound(graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound:
     wanted = [count for count in (planned.limit, asked.top) if count is not None]
     top = min([*wanted, MOST_ANSWERS]) if wanted else None
     wishes = {name: getattr(asked, name) for name in ("explain", "predicted_only", *RESTRICTIONS)}
-    question = prepare(graph, planned.query, top=top, lookup=lookup, **wishes)
+    question = prepare(graph, planned.query, top=top, lookup=lookup, order_by=order_of(planned), **wishes)
     return _Bound(replace(question, text=asked.text), planned.steps)
+
+
+def order_of(planned: Planned) -> str | tuple[Ordering, ...] | None:
+    """In which order the answers to a question come."""
+    return planned.asked.order_by or planned.order or None
 
 
 def _attempt(action: Callable[[], Result]) -> Result | UnseenError:

@@ -75,7 +75,7 @@ class Readers:
         self._fill()
 
     async def stop(self) -> None:
-        """End everything, with an error for whoever waits."""
+        """End all readers; everyone who waits gets an error."""
         self._stopped = True
         if self._ticking is not None:
             self._ticking.cancel()
@@ -241,7 +241,7 @@ class Readers:
         self._fill()
 
     def _reap(self) -> None:
-        """Look which processes have ended, and say why to whoever waited for them."""
+        """Find the processes that have ended, and report the reason to everyone who waited for them."""
         ended = [reader for reader in self._dying if reader.has_ended]
         for reader in ended:
             job = self._dying.pop(reader)

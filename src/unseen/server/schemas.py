@@ -58,8 +58,24 @@ ASK_REQUEST = _object(
         },
         "type_relation": {**_OPTIONAL_NAME, "description": "The relation of `x a Kind`; rdf:type if not given."},
         "new": _flag("Whether to leave out what is already related to an entity that the question names."),
+        "order_by": {
+            **_OPTIONAL_NAME,
+            "description": "An attribute, `name` or `probability`, with ` desc` for the largest first.",
+        },
+        "predict_values": _flag("Whether to predict comparisons of values that are not recorded."),
     },
-    optional=("top", "explain", "predicted_only", "exact", "all_predictions", "kind", "type_relation", "new"),
+    optional=(
+        "top",
+        "explain",
+        "predicted_only",
+        "exact",
+        "all_predictions",
+        "kind",
+        "type_relation",
+        "new",
+        "order_by",
+        "predict_values",
+    ),
     additionalProperties=False,
 )
 _STATEMENT_TEXT: Schema = {"type": "string", "minLength": 1, "maxLength": 100_000}

@@ -189,7 +189,7 @@ def _run(
 
 
 def _wanted_device(settings: Mapping[str, Any], path: Path) -> str:
-    """What the settings say, else what the run said before, else whatever there is."""
+    """The device of the settings, else that of the run before, else the best one available."""
     if "device" in settings or not (path / "run.json").exists():
         return str(settings.get("device", "auto"))
     return RunFolder.open(path).config.device

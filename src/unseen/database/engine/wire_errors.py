@@ -7,7 +7,6 @@ from typing import Any
 from unseen.errors import DatabaseError, GraphError, QueryRefused, QuerySyntaxError, UnseenError, shorten
 
 _PLAIN = {kind.__name__: kind for kind in (SyntaxError, ValueError, RuntimeError, MemoryError)}
-_TOLD = (GraphError, DatabaseError)
 
 
 class ResultTooLarge(UnseenError):

@@ -148,7 +148,7 @@ class _Shares:
 
 
 def _part(kind: str, value: int) -> tuple[str, int]:
-    """What a slot holds, relations whatever their direction."""
+    """What a slot holds; relations without their direction."""
     return (kind, undirected_relation(value) if kind == "r" else value)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.graph.arrow_arrays import numbers_of, text_array
+from unseen.graph.attributes.assembling import attribute_keys, attributes_of_parts, with_subjects
 from unseen.graph.knowledge_graph import KnowledgeGraph
 from unseen.graph.names import Names, unique_labels
 from unseen.graph.prefixes import Prefixes
@@ -38,8 +39,14 @@ def assembled(parts: Sequence[Part]) -> tuple[KnowledgeGraph, list[int]]:
         _column(relation_ids, [part.relation_ids for part in parts]),
         _column(entity_ids, [part.tails for part in parts]),
     )
-    graph = KnowledgeGraph(*columns, _vocabulary(parts, entity_keys, relation_keys))
-    return graph, _duplicates(parts, columns, graph)
+    rows = [part.values for part in parts if part.values is not None]
+    entity_keys = with_subjects(entity_keys, rows)
+    vocabulary, attribute_names = _names(parts, entity_keys, relation_keys, attribute_keys(rows))
+    graph = KnowledgeGraph(*columns, vocabulary)
+    duplicates = _duplicates(parts, columns, graph)
+    return (
+        graph.with_attributes(attributes_of_parts(rows, attribute_names, entity_keys)) if rows else graph
+    ), duplicates
 
 
 def _joined(names: Sequence[pa.Array]) -> tuple[pa.Array, list[Ids]]:
@@ -59,19 +66,25 @@ def _column(ids: Sequence[Ids], positions: Sequence[Ids]) -> Ids:
     return column
 
 
-def _vocabulary(parts: Sequence[Part], entity_keys: pa.Array, relation_keys: pa.Array) -> Vocabulary:
-    """The names with their labels; one set of prefixes serves entities and relations."""
+def _names(
+    parts: Sequence[Part], entity_keys: pa.Array, relation_keys: pa.Array, attribute_keys: pa.Array
+) -> tuple[Vocabulary, Names]:
+    """The names with their labels, and those of attributes; one set of prefixes serves all of them."""
     declared: dict[str, str] = {}
     labels: dict[str, Label] = {}
     for part in parts:
         declared = dict(part.prefixes) | declared
         for key, label in part.labels.items():
             labels[key] = min(labels.get(key, label), label, key=lambda one: one.rank)
-    prefixes = Prefixes().extended_to(relation_keys, declared).extended_to(entity_keys, declared)
-    return Vocabulary(
-        Names("entity", entity_keys, _label_column(entity_keys, labels, prefixes), prefixes),
-        Names("relation", relation_keys, _label_column(relation_keys, labels, prefixes), prefixes),
-    )
+    prefixes = Prefixes()
+    for keys in (relation_keys, entity_keys, attribute_keys):
+        prefixes = prefixes.extended_to(keys, declared)
+
+    def named(kind: str, keys: pa.Array) -> Names:
+        return Names(kind, keys, _label_column(keys, labels, prefixes), prefixes)
+
+    vocabulary = Vocabulary(named("entity", entity_keys), named("relation", relation_keys))
+    return vocabulary, named("attribute", attribute_keys)
 
 
 def _label_column(keys: pa.Array, labels: Mapping[str, Label], prefixes: Prefixes) -> pa.Array | None:
@@ -100,12 +113,20 @@ def _with_blank_nodes_apart(parts: Sequence[Part]) -> list[Part]:
     taken: set[str] = set()
     apart = []
     for number, part in enumerate(parts, 1):
-        own = part.entities.filter(pc.starts_with(part.entities, "_:")).to_pylist() if len(parts) > 1 else []
+        own = _blank_nodes(part) if len(parts) > 1 else []
         clashing = [name for name in own if name in taken] if part.has_blank_nodes else []
         taken.update(own)
         renames = {name: _unused(name, number, taken) for name in clashing}
         apart.append(part.renamed(renames))
     return apart
+
+
+def _blank_nodes(part: Part) -> list[str]:
+    """The blank nodes among the entities and subjects of values, each once."""
+    columns = [part.entities] if part.values is None else [part.entities, part.values.subjects]
+    return list(
+        dict.fromkeys(name for column in columns for name in column.filter(pc.starts_with(column, "_:")).to_pylist())
+    )
 
 
 def _unused(name: str, number: int, taken: set[str]) -> str:

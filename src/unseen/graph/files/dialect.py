@@ -18,9 +18,9 @@ WHITE_SPACE = re.compile(r"[ \t\v\f]+")
 
 ROLES = ("head", "relation", "tail")
 _ROLE_OF = {
-    **dict.fromkeys(("head", "subject", "source", "from", "h", "s"), "head"),
-    **dict.fromkeys(("relation", "predicate", "property", "rel", "p", "r", "edge"), "relation"),
-    **dict.fromkeys(("tail", "object", "target", "to", "t", "o"), "tail"),
+    **dict.fromkeys(("head", "subject", "source", "from", "h", "s", "entity"), "head"),
+    **dict.fromkeys(("relation", "predicate", "property", "rel", "p", "r", "edge", "attribute"), "relation"),
+    **dict.fromkeys(("tail", "object", "target", "to", "t", "o", "value"), "tail"),
 }
 
 

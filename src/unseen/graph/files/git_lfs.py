@@ -19,7 +19,7 @@ def is_pointer(content: bytes) -> bool:
 
 
 def is_pointer_file(path: Path) -> bool:
-    """Whether a file is a pointer; one that cannot be read is left to whoever reads it."""
+    """Whether a file is a pointer; False if it cannot be read, so that reading it reports the error."""
     try:
         with path.open("rb") as stream:
             return is_pointer(stream.read(LARGEST_POINTER + 1))

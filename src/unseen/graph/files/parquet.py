@@ -34,23 +34,26 @@ BYTES_OF_A_TRIPLE = 12
 """What a row becomes in memory at least: three ids."""
 
 
-def read_parquet(source: Source) -> Part:
-    """The triples of a Parquet file; every name must be there, and be text."""
+def read_parquet(source: Source, *, typed_values: bool = False) -> Part:
+    """The triples of a Parquet file; every name must be there, and be text.
+
+    With `typed_values` the third column may hold numbers, dates or booleans, which become text.
+    """
     with source.open() as stream:
         if not stream.read(1):
             raise GraphError("the file is empty", path=source.path)
     try:
-        part = part_of_batches(batches(source))
+        part = part_of_batches(batches(source, typed_values=typed_values))
     except (pa.ArrowException, OSError) as error:
         problem = shorten(str(error).partition("\n")[0], 200)
         raise GraphError(f"is not a Parquet file that can be read: {problem}", path=source.path) from error
     return part.checked(source.path)
 
 
-def batches(source: Source) -> Iterator[pa.RecordBatch]:
+def batches(source: Source, *, typed_values: bool = False) -> Iterator[pa.RecordBatch]:
     """Heads, relations and tails, batch by batch."""
     with source.open_native() as (stream, position):
-        file, names = _opened(source, stream)
+        file, names = _opened(source, stream, typed_values=typed_values)
         small: list[pa.RecordBatch] = []
         fixed = dict(source.fixed)
         for batch in file.iter_batches(READ_ROWS, columns=[name for name in names if name not in fixed]):
@@ -72,7 +75,7 @@ def _checked(columns: list[pa.Array], path: Path) -> pa.RecordBatch:
     """Columns as one batch of plain text; a name that is missing or far too long is refused."""
     if any(column.null_count for column in columns):
         raise GraphError("a name is missing (null); every triple needs all three", path=path)
-    batch = pa.record_batch([column.cast(pa.string()) for column in columns], list(ROLES))
+    batch = pa.record_batch([_as_text(column) for column in columns], list(ROLES))
     if batch.nbytes > MOST_BYTES_OF_A_NAME and _longest(batch) > MOST_BYTES_OF_A_NAME:
         raise GraphError(f"a name is longer than {LONGEST_NAME:,} characters", path=path)
     return batch
@@ -90,7 +93,7 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     )
 
 
-def _opened(source: Source, stream: pa.NativeFile) -> tuple[ParquetFile, list[str]]:
+def _opened(source: Source, stream: pa.NativeFile, *, typed_values: bool = False) -> tuple[ParquetFile, list[str]]:
     """The file, and its columns of heads, relations and tails."""
     from pyarrow import parquet  # slow to import, and no other format needs it
 
@@ -101,7 +104,7 @@ def _opened(source: Source, stream: pa.NativeFile) -> tuple[ParquetFile, list[st
     for name, _ in source.fixed:
         if name not in schema.names:
             schema = schema.append(pa.field(name, pa.string()))
-    return file, _triple_columns(schema, source.path)
+    return file, _triple_columns(schema, source.path, typed_values=typed_values)
 
 
 def _unpacked(source: Source, stream: pa.NativeFile) -> pa.BufferReader:
@@ -119,20 +122,33 @@ def _check_size(metadata: FileMetaData, source: Source) -> None:
     source.allowance().use(BYTES_OF_A_TRIPLE * metadata.num_rows)
 
 
-def _triple_columns(schema: pa.Schema, path: Path) -> list[str]:
+def _triple_columns(schema: pa.Schema, path: Path, *, typed_values: bool = False) -> list[str]:
     """The names of the columns of heads, relations and tails."""
     positions = role_columns(schema.names)
     if positions is None and len(schema.names) != len(ROLES):
         found = shorten(", ".join(schema.names), 200)
         raise GraphError(f"needs columns named head, relation and tail, or exactly three; it has {found}", path=path)
     fields = [schema.field(position) for position in positions or (0, 1, 2)]
-    for field in fields:
-        if not _is_text(field.type):
+    for place, field in enumerate(fields):
+        if not _is_text(field.type) and not (typed_values and place == len(ROLES) - 1 and _is_value(field.type)):
             problem = f"column {shorten(field.name)!r} holds {shorten(str(field.type))}, not text; convert it first"
             raise GraphError(problem, path=path)
     if len({field.name for field in fields}) < len(fields):
         raise GraphError("two of its three columns have the same name; rename them head, relation, tail", path=path)
     return [field.name for field in fields]
+
+
+def _as_text(column: pa.Array) -> pa.Array:
+    if pa.types.is_timestamp(column.type):
+        zone = "Z" if column.type.tz else ""
+        return pc.strftime(column.cast(pa.timestamp("us", column.type.tz)), f"%Y-%m-%dT%H:%M:%S{zone}", locale="C")
+    return column.cast(pa.string())
+
+
+def _is_value(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers, dates or booleans."""
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_date)
+    return pa.types.is_timestamp(kind) or any(test(kind) for test in tests)
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from unseen.graph.attributes import ValueRows
+
     Ids = NDArray[np.int32]
 
 LONGEST_NAME = 1 << 16
@@ -57,6 +59,8 @@ class Part:
     relation_ids: Ids
     tails: Ids
     labels: Mapping[str, Label] = field(default_factory=dict)
+    values: ValueRows | None = None
+    """Literals as values of their subjects, if there are any."""
     prefixes: Mapping[str, str] = field(default_factory=dict)
     has_blank_nodes: bool = False
     num_literals: int = 0
@@ -89,6 +93,7 @@ class Part:
             relation_ids=relation_ids[self.relation_ids],
             tails=entity_ids[self.tails],
             labels={renames.get(name, name): label for name, label in self.labels.items()},
+            values=None if self.values is None else _renamed_values(self.values, renames),
         )
 
 
@@ -120,6 +125,18 @@ def _replaced(names: pa.Array, renames: Mapping[str, str]) -> tuple[pa.Array, Id
     """The distinct names after renaming, and where each old one is among them."""
     encoded = text_array([renames.get(name, name) for name in names.to_pylist()]).dictionary_encode()
     return encoded.dictionary, numbers_of(encoded.indices)
+
+
+def _renamed_values(values: ValueRows, renames: Mapping[str, str]) -> ValueRows:
+    subjects, subject_ids = _replaced(values.subjects, renames)
+    attributes, attribute_ids = _replaced(values.attributes, renames)
+    return replace(
+        values,
+        subjects=subjects,
+        attributes=attributes,
+        subject_ids=subject_ids[values.subject_ids],
+        attribute_ids=attribute_ids[values.attribute_ids],
+    )
 
 
 def has_bad_name(names: pa.Array) -> bool:

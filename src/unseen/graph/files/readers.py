@@ -14,6 +14,7 @@ from unseen.graph.files.parquet import read_parquet
 from unseen.graph.files.rdf import read_rdf
 from unseen.graph.files.sources import sources_of
 from unseen.graph.files.tables import read_text_table
+from unseen.graph.files.value_tables import is_table, with_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +56,7 @@ class ReadReport:
 
     @property
     def literals(self) -> int:
-        """Statements left out because their object is a literal."""
+        """Statements whose object is a literal: values of the graph unless literals are entities."""
         return sum(file.literals for file in self.files)
 
     @property
@@ -73,7 +74,11 @@ class ReadResult:
 
 
 def read_graph(
-    *paths: str | Path, literals: bool = False, skip_errors: bool = False, progress: Progress | None = None
+    *paths: str | Path,
+    literals: bool = False,
+    skip_errors: bool = False,
+    progress: Progress | None = None,
+    values: Sequence[str | Path] = (),
 ) -> ReadResult:
     """One graph from one or more files; ids follow the first appearance of a name, head before tail.
 
@@ -84,9 +89,10 @@ def read_graph(
 
     Args:
         paths: The files, in the order that decides about ids.
-        literals: Whether RDF literals become entities; if not, they are left out and counted.
+        literals: Whether RDF literals become entities; if not, they become values of their subjects.
         skip_errors: Whether malformed lines of text tables, N-Triples and N-Quads are left out and counted. It has no
             effect on the other formats, whose files can be read only as a whole.
+        values: Files of values, as tables (entity, attribute, value) or RDF.
         progress: Called now and then, perhaps from another thread, with the bytes read so far and those of all files.
 
     Raises:
@@ -96,20 +102,26 @@ def read_graph(
     """
     if not paths:
         raise GraphError("no file to read was named")
-    sources = sources_of([Path(path) for path in paths], progress)
-    parts = [_read_part(source, literals=literals, skip_errors=skip_errors) for source in sources]
-    if not any(part.num_triples for part in parts):
+    sources = sources_of([Path(path) for path in [*paths, *values]], progress)
+    tables = [source for source in sources[len(paths) :] if is_table(source.format)]
+    sources = [source for source in sources if source not in tables]
+    parts = [read_part(source, literals=literals, skip_errors=skip_errors) for source in sources]
+    if not any(part.num_triples or part.values for part in parts):
         raise _no_triples(sources, parts)
     graph, duplicates = assembled(parts)
-    reports = map(_file_report, sources, parts, duplicates)
+    reports = list(map(_file_report, sources, parts, duplicates))
+    for source in tables:
+        part = read_part(source, literals=False, skip_errors=skip_errors, typed_values=True)
+        graph = with_table(graph, part, source.path)
+        reports.append(_file_report(source, part, 0))
     return ReadResult(graph, ReadReport(tuple(reports)))
 
 
-def _read_part(source: Source, *, literals: bool, skip_errors: bool) -> Part:
+def read_part(source: Source, *, literals: bool, skip_errors: bool, typed_values: bool = False) -> Part:
     """What one file holds."""
     try:
         if source.format == "parquet":
-            part = read_parquet(source)
+            part = read_parquet(source, typed_values=typed_values)
         elif source.format == "ogb":
             part = read_ogb(source)
         elif source.format in RDF:

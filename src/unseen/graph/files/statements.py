@@ -1,4 +1,4 @@
-"""RDF statements told apart: edges between named things, labels that name them, literals left out.
+"""RDF statements told apart: edges between named things, labels that name them, literals as values of their subjects.
 
 A name is an IRI (one made from a plain name is that name again), `_:label` for a blank node, or the N-Triples form of
 a literal.
@@ -11,16 +11,17 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from unseen.graph.attributes.collecting import ValueCollector
+from unseen.graph.attributes.value_kinds import LANGUAGE_TYPE, Tag
 from unseen.graph.files.oxigraph import pyoxigraph_module
 from unseen.graph.files.parts import LONGEST_NAME, Label
 from unseen.graph.prefixes import PLAIN_NAMESPACE, WELL_KNOWN, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    import pyarrow as pa
 
     from unseen.graph.files.parts import Part
 
@@ -35,21 +36,22 @@ class Unusable(Exception):
 
 
 class Statements:
-    """The statements of one file, as they come; literals are kept as entities or counted and left out."""
+    """The statements of one file, as they come; literals are kept as values, or as entities."""
 
     def __init__(self, *, literals: bool) -> None:
         rdf = pyoxigraph_module()
         self._iri, self._blank, self._literal = rdf.NamedNode, rdf.BlankNode, rdf.Literal
         self._keeps_literals = literals
         self._labels: dict[str, Label] = {}
-        self._num_literals = self._num_labels = 0
+        self._values = ValueCollector()
+        self._num_labels = 0
 
     def edges(self, quads: Iterable[Any]) -> Iterator[Triple]:
         """The statements that are edges, by name."""
         return (edge for edge in map(self.edge, quads) if edge is not None)
 
     def edge(self, quad: Any) -> Triple | None:
-        """A statement by name, whatever its named graph; None if it is left out."""
+        """A statement by name, from any named graph; None if it is left out."""
         subject, predicate, value, _ = quad
         head = subject.value if type(subject) is self._iri else f"_:{subject.value}"
         relation = predicate.value
@@ -70,12 +72,14 @@ class Statements:
         return head, relation, tail
 
     def _note_literal(self, head: str, relation: str, value: Any) -> None:
-        """Count a literal; remember it as a label of `head`, or of itself where literals are entities."""
+        """Remember a literal as a value or label of `head`, or as a label of itself where literals are entities."""
         if relation == LABEL:
             self._num_labels += 1
             self._offer(head, language_rank(value.language), value.value)
         elif not self._keeps_literals:
-            self._num_literals += 1
+            language = value.language
+            tag = Tag(value.datatype.value) if language is None else Tag(LANGUAGE_TYPE, language)
+            self._values.add(head, relation, value.value, tag)
         if self._keeps_literals:
             self._offer(str(value), 0, value.value)
 
@@ -91,14 +95,18 @@ class Statements:
         self, part: Part, prefixes: Mapping[str, str] | None = None, *, invented_labels: bool = False
     ) -> Part:
         """The edges with labels and counts; random blank nodes become `_:b1`, `_:b2`, ... by appearance."""
-        renames = _plain_names(part.entities) | _plain_names(part.relations)
+        values = self._values.rows() if len(self._values) else None
+        names = [part.entities, part.relations]
+        if values is not None:
+            names += [values.subjects, values.attributes]
+        renames = {name: plain for column in names for name, plain in _plain_names(column).items()}
         if invented_labels:
-            renames |= _steady_blank_nodes(part.entities)
+            renames |= _steady_blank_nodes(pa.concat_arrays(names[:1] + names[2:3]))
         return replace(
-            replace(part, labels=self._labels).renamed(renames),
+            replace(part, labels=self._labels, values=values).renamed(renames),
             prefixes=prefixes or {},
             has_blank_nodes=True,
-            num_literals=self._num_literals,
+            num_literals=len(self._values),
             num_labels=self._num_labels,
         )
 

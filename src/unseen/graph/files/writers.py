@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unseen.errors import GraphError, shorten
-from unseen.graph.arrow_arrays import TEXT, text_array
+from unseen.graph.arrow_arrays import TEXT, id_array, text_array
 from unseen.graph.files import atomic_file
 from unseen.graph.files.dialect import ROLES, role_columns
 from unseen.graph.files.formats import WRITABLE, format_of, is_compressed
@@ -23,6 +23,7 @@ from unseen.graph.files.statements import LABEL
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from unseen.graph.attributes import Attributes
     from unseen.graph.knowledge_graph import KnowledgeGraph
     from unseen.graph.names import Names
 
@@ -38,7 +39,8 @@ def write_graph(graph: KnowledgeGraph, path: str | Path, names: Spelling = "keys
 
     `.tsv`, `.txt`, `.csv`, `.parquet` and `.nt`, each also `.gz`. Keys are lossless: reading the file gives the same
     triples again. Readable names are for people; where two things share one, both keep their keys. N-Triples always
-    holds IRIs, blank nodes and literals; readable names are added to it as `rdfs:label`.
+    holds IRIs, blank nodes and literals; readable names are added to it as `rdfs:label`. Values of entities are written
+    to N-Triples only.
     """
     path = Path(path)
     file_format = format_of(path, WRITABLE)
@@ -122,14 +124,33 @@ def _write_n_triples(graph: KnowledgeGraph, stream: BinaryIO, *, with_labels: bo
     entities, relations = graph.vocabulary.entities, graph.vocabulary.relations
     is_head = np.zeros(graph.num_entities, bool)
     is_head[graph.heads] = True
+    is_head[graph.attributes.entities] = True
     keys = zip(entities.keys.to_pylist(), is_head.tolist(), strict=True)
     entity_terms = [subject_term(key) if head else object_term(key) for key, head in keys]
     relation_terms = [iri_term(key) for key in relations.keys.to_pylist()]
     texts = (text_array(entity_terms), text_array(relation_terms))
     _write_rows(graph, texts, stream, separator=" ", end=" .\n")
+    _write_values(graph.attributes, texts[0], stream)
     if with_labels:
         stream.writelines(_label_statements(entities, entity_terms))
         stream.writelines(_label_statements(relations, relation_terms))
+
+
+def _write_values(attributes: Attributes, entity_terms: pa.Array, stream: BinaryIO) -> None:
+    """The values as statements, some at a time."""
+    if not len(attributes):
+        return
+    names = text_array([iri_term(key) for key in attributes.names.keys.to_pylist()])
+    literals = _joined(attributes.literals.n_triples(), _text(" .\n"))
+    for start in range(0, len(attributes), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        columns = ((entity_terms, attributes.entities), (names, attributes.attributes), (literals, attributes.values))
+        _write_lines(_joined(*(t.take(id_array(ids[rows])) for t, ids in columns), separator=" "), stream)
+
+
+def _write_lines(lines: pa.Array, stream: BinaryIO) -> None:
+    size = int(np.frombuffer(lines.buffers()[1], np.int64)[len(lines)])
+    stream.write(memoryview(lines.buffers()[2])[:size])
 
 
 def _label_statements(names: Names, terms: list[str]) -> Iterator[bytes]:
@@ -155,9 +176,7 @@ def _write_rows(graph: KnowledgeGraph, texts: Texts, stream: BinaryIO, *, separa
     entities, relations = texts
     last_in_line = _joined(entities, _text(end))
     for columns in _named_rows(graph, entities, relations, last_in_line):
-        lines = _joined(*columns, separator=separator)
-        size = int(np.frombuffer(lines.buffers()[1], np.int64)[len(lines)])
-        stream.write(memoryview(lines.buffers()[2])[:size])
+        _write_lines(_joined(*columns, separator=separator), stream)
 
 
 def _joined(*columns: pa.Array | pa.Scalar, separator: str = "") -> pa.Array:

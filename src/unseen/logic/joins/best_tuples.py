@@ -56,6 +56,7 @@ class PatternNames:
     entity_id: Callable[[str], int]
     relation_id: Callable[[str, bool], int]
     type_relation: int | None = None
+    predict_values: bool = False
 
 
 @dataclass
@@ -140,7 +141,7 @@ class TupleSearch:
             return given[name] if name in given else self.names.entity_id(name)
 
         bound = bind(tree, entity_id, self.names.relation_id)
-        return resolved(bound, self.graph, self.names.type_relation, ends=False)
+        return resolved(bound, self.graph, self.names.type_relation, ends=False, predict=self.names.predict_values)
 
     def _extend(self, values: Values, product: float, step: VariableStep, rows: tuple[Rows, Rows], wanted: int) -> None:
         own, bounds = rows

@@ -40,7 +40,7 @@ class Bindings:
 
     @classmethod
     def always(cls) -> Bindings:
-        """One row without columns: what holds whatever the values are."""
+        """One row without columns: true for all values."""
         return cls({}, 1)
 
     @classmethod
@@ -91,7 +91,11 @@ def union_of(tables: Sequence[Bindings], variables: Sequence[Variable]) -> Bindi
 
 def followed(graph: KnowledgeGraph, table: Bindings, directed: int, sources: Ids, variable: Variable) -> Bindings:
     """The table with a column for what a relation leads to from a source of each row."""
-    starts, ends = graph.edges_from(directed)
+    return followed_in(*graph.edges_from(directed), table, sources, variable)
+
+
+def followed_in(starts: Ids, ends: Ids, table: Bindings, sources: Ids, variable: Variable) -> Bindings:
+    """The same for pairs sorted by start, then end."""
     first, last = np.searchsorted(starts, sources), np.searchsorted(starts, sources, side="right")
     lengths = last - first
     _check_size(int(lengths.sum()), len(table.columns) + 1)
@@ -102,9 +106,13 @@ def followed(graph: KnowledgeGraph, table: Bindings, directed: int, sources: Ids
 
 def linked(graph: KnowledgeGraph, directed: int, sources: Ids, targets: Ids) -> NDArray[np.bool_]:
     """For each pair, whether the relation leads from one to the other."""
-    starts, ends = graph.edges_from(directed)
-    keys = starts.astype(np.int64) * graph.num_entities + ends
-    wanted = sources.astype(np.int64) * graph.num_entities + targets
+    return linked_in(*graph.edges_from(directed), sources, targets)
+
+
+def linked_in(starts: Ids, ends: Ids, sources: Ids, targets: Ids) -> NDArray[np.bool_]:
+    """The same for pairs sorted by start, then end."""
+    keys = (starts.astype(np.int64) << 32) + ends
+    wanted = (sources.astype(np.int64) << 32) + targets
     if not len(keys):
         return np.zeros(len(wanted), bool)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

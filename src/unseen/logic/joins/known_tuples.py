@@ -1,4 +1,4 @@
-"""The tuples for which the graph itself satisfies a formula: exact, whatever cycles it has.
+"""The tuples for which the graph itself satisfies a formula: exact, even with cycles.
 
 Parts that test what is bound come first, then the part that leads to the fewest rows. Before that, the values that each
 variable can have are narrowed by all edges of the question together, which keeps tables of cyclic questions small.
@@ -19,11 +19,15 @@ from unseen.logic.formula import (
     Equal,
     Exists,
     Formula,
+    HasValue,
     Negation,
+    Recorded,
+    Test,
     Variable,
     free_variables,
 )
 from unseen.logic.joins.bindings import Bindings, followed, linked, union_of
+from unseen.logic.joins.known_values import KnownValues
 from unseen.logic.pattern import always_bound
 from unseen.logic.stopping import check_stop
 
@@ -49,6 +53,11 @@ class KnownTuples:
         self, graph: KnowledgeGraph, entity_id: Callable[[str], int], relation_id: Callable[[str, bool], int]
     ) -> None:
         self.graph, self._entity_id, self._relation_id = graph, entity_id, relation_id
+        self._values_of = KnownValues(graph, entity_id)
+
+    def extended(self, formula: Formula, table: Bindings, answers: Sequence[Variable]) -> Bindings:
+        """The rows of a table with the values of more variables for which a formula holds."""
+        return self._evaluated(formula, table, frozenset(answers))
 
     def tuples(self, formula: Formula, answers: Sequence[Variable]) -> Bindings:
         """The values of the answers for which a formula holds, each tuple once, in order of ids."""
@@ -70,7 +79,9 @@ class KnownTuples:
             )
         return table if table.rows else Bindings.never(kept & free_variables(formula) | frozenset(table.columns))
 
-    def _joined(self, part: Formula, table: Bindings, needed: frozenset[Variable], domains: Domains) -> Bindings:
+    def _joined(  # noqa: PLR0911 - a table
+        self, part: Formula, table: Bindings, needed: frozenset[Variable], domains: Domains
+    ) -> Bindings:
         match part:
             case Atom():
                 return self._atom(part, table, domains)
@@ -78,6 +89,12 @@ class KnownTuples:
                 return self._equal(part, table)
             case Negation():
                 return self._excluded(part, table)
+            case HasValue():
+                return self._values_of.joined(part, table)
+            case Test():
+                return self._values_of.tested(part, table)
+            case Recorded():
+                return self._evaluated(part.part, table, needed)
             case Disjunction():
                 return self._either(part, table, needed)
         return self._evaluated(part, table, needed)
@@ -129,11 +146,15 @@ class KnownTuples:
         tables = [self._evaluated(one, table, needed) for one in part.parts]
         return union_of([one.projected(wanted) for one in tables], wanted)
 
-    def _growth(self, part: Formula, table: Bindings) -> tuple[int, float]:
+    def _growth(self, part: Formula, table: Bindings) -> tuple[int, float]:  # noqa: PLR0911 - a table
         """How soon a part is taken: tests first, then what makes few rows, and what excludes when all is bound."""
         unbound = free_variables(part) - table.columns.keys()
+        if isinstance(part, Test):
+            return (0, 0.5) if not unbound else (6, 0.0)
         if not unbound:
-            return 0, float(not isinstance(part, Atom | Equal))
+            return 0, float(not isinstance(part, Atom | Equal | HasValue))
+        if isinstance(part, HasValue):
+            return self._growth_by_values(part, table, len(unbound))
         if isinstance(part, Negation):
             return 4, 0.0
         if isinstance(part, Equal):
@@ -146,6 +167,12 @@ class KnownTuples:
             return (2 if table.columns else 1), float(edges)
         way = directed if part.object in unbound else int(inverse_relation(directed))
         return 1, table.rows * edges / max(1, len(self.graph.range_of(int(inverse_relation(way)))[0]))
+
+    def _growth_by_values(self, part: HasValue, table: Bindings, unbound: int) -> tuple[int, float]:
+        rows = float(self._values_of.rows_of(part))
+        if isinstance(part.subject, Variable) and part.subject in table.columns:
+            return 1, float(table.rows)
+        return (2 if table.columns and unbound == 2 else 1), rows
 
     def _domains(self, parts: Sequence[Formula]) -> Domains:
         """What each variable can be by the edges of the question, narrowed round by round."""

@@ -29,6 +29,7 @@ from unseen.logic.formula import (
     free_variables,
     substituted,
 )
+from unseen.logic.formula import Test as ValueTest
 from unseen.logic.pattern import Pattern, checked_pattern
 from unseen.logic.sparql.patterns import (
     AllOf,
@@ -40,6 +41,7 @@ from unseen.logic.sparql.patterns import (
     Found,
     Group,
     Minus,
+    Passes,
     Union,
     all_of,
     any_of,
@@ -47,6 +49,7 @@ from unseen.logic.sparql.patterns import (
     is_blank,
 )
 from unseen.logic.tree import to_query
+from unseen.logic.values.gathering import gathered, value_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -158,6 +161,14 @@ class _Meaning:
                 return Negation(self.test(test.test, bound, outer, place), place)
             case Found():
                 return self.found(test, bound, outer, place)
+            case Passes():
+                return self.passes(test, bound.always | outer, place)
+
+    def passes(self, test: Passes, bound: Variables, place: Place) -> Formula:
+        made = ValueTest(test.expression, place)
+        if unbound := free_variables(made) - bound:
+            self.refuse("FILTER tests a variable that its own group does not bind", unbound, place)
+        return made
 
     def comparison(self, test: Equal, bound: Variables, place: Place) -> Formula:
         if test.variable not in bound:
@@ -181,12 +192,17 @@ class _Meaning:
 
 
 def _tree(formula: Formula, answer: Variable, text: str) -> Query:
+    formula = _quantified(formula, frozenset((answer,)))
+    values = value_variables(formula)
+    if answer in values:
+        raise QueryRefused(f"?{answer.name} stands for values")
+    formula = gathered(formula, values)
     for part in _walk(formula):
         variables = free_variables(part) if isinstance(part, Negation) else frozenset()
         if len(variables) > 1:
             reason = f"one negation joins {_shown(variables)}; it may share only one variable with the rest"
             raise QueryRefused(reason, text=text, position=part.place.position, place=part.place.shown)
-    return _without_blanks(to_query(_quantified(formula, frozenset((answer,))), answer, text))
+    return _without_blanks(to_query(formula, answer, text))
 
 
 def _without_blanks(query: Query) -> Query:

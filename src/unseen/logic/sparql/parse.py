@@ -14,12 +14,14 @@ algebra is not used: it reorders patterns and forgets where groups begin and end
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
 from unseen.graph.prefixes import PLAIN_NAMESPACE, WELL_KNOWN
+from unseen.logic.formula import Variable
+from unseen.logic.pattern import Pattern
 from unseen.logic.sparql.grammar import Unparsed, parse_tree
 from unseen.logic.sparql.meaning import pattern_of, query_of
 from unseen.logic.sparql.reader import read_select
@@ -29,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from unseen.logic.algebra import Query
-    from unseen.logic.pattern import Pattern
+    from unseen.logic.ordering import Ordering
     from unseen.logic.sparql.patterns import Group
-    from unseen.logic.sparql.reader import Select
+    from unseen.logic.sparql.reader import GraphNames, Select
     from unseen.logic.sparql.words import Token
 
 NAMESPACES = {**WELL_KNOWN, "": PLAIN_NAMESPACE}
@@ -59,18 +61,32 @@ class SparqlPattern:
     query: Query | Pattern
     variables: tuple[str, ...]
     limit: int | None = None
+    order: tuple[Ordering, ...] = ()
 
 
-def parse_select(text: str, prefixes: Mapping[str, str] | None = None) -> SparqlPattern:
-    """As `parse_sparql`; a SELECT with several variables, or one that is no tree, is a pattern."""
-    return _parse_select(text, tuple(sorted((prefixes or {}).items())))
+def parse_select(
+    text: str, prefixes: Mapping[str, str] | None = None, names: GraphNames | None = None
+) -> SparqlPattern:
+    """As `parse_sparql`; a SELECT with several variables, or one that is no tree, is a pattern.
+
+    `names` are those of the attributes and relations of the graph: they tell which variables stand for values.
+    """
+    return _parse_select(text, tuple(sorted((prefixes or {}).items())), names)
 
 
 @lru_cache(maxsize=256)
-def _parse_select(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlPattern:
-    select, plain = _read(text, prefixes)
-    query = pattern_of(select.group, select.answers, plain)
-    return SparqlPattern(query, tuple(answer.name for answer in select.answers), select.limit)
+def _parse_select(text: str, prefixes: tuple[tuple[str, str], ...], names: GraphNames | None) -> SparqlPattern:
+    select, plain = _read(text, prefixes, names)
+    query = _query(select, plain)
+    return SparqlPattern(query, tuple(answer.name for answer in select.answers), select.limit, select.order)
+
+
+def _query(select: Select, text: str) -> Query | Pattern:
+    """The query of a SELECT, or its pattern; variables that it is ordered by are answers that are not shown."""
+    selected = {answer.name for answer in select.answers}
+    hidden = dict.fromkeys(Variable(one.key) for one in select.order if one.is_variable and one.key not in selected)
+    found = pattern_of(select.group, (*select.answers, *hidden), text)
+    return replace(found, hidden=len(hidden)) if isinstance(found, Pattern) else found
 
 
 @lru_cache(maxsize=256)
@@ -84,16 +100,16 @@ def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlSelection:
     return SparqlSelection(query_of(select.group, answer, plain), answer.name, select.limit)
 
 
-def group_of(text: str, prefixes: Mapping[str, str]) -> Group:
+def group_of(text: str, prefixes: Mapping[str, str], names: GraphNames | None = None) -> Group:
     """What stands between the brackets of a SELECT, whatever it selects."""
-    return _read(text, tuple(sorted(prefixes.items())))[0].group
+    return _read(text, tuple(sorted(prefixes.items())), names)[0].group
 
 
-def _read(text: str, prefixes: tuple[tuple[str, str], ...]) -> tuple[Select, str]:
+def _read(text: str, prefixes: tuple[tuple[str, str], ...], names: GraphNames | None = None) -> tuple[Select, str]:
     """The SELECT of a text, and the text that its places refer to."""
     plain = plain_text(text)
     tokens = checked_tokens(plain)
-    return read_select(_parse_tree(plain, tokens), plain, tokens, NAMESPACES | dict(prefixes)), plain
+    return read_select(_parse_tree(plain, tokens), plain, tokens, NAMESPACES | dict(prefixes), names), plain
 
 
 def _parse_tree(text: str, tokens: list[Token]) -> Any:

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from unseen.logic.formula import Conjunction, Disjunction, Equal, Formula, Place, Variable, free_variables
+from unseen.logic.values.test_expressions import Denied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from unseen.logic.values.test_expressions import Expression
 
     Variables: TypeAlias = frozenset[Variable]
 
@@ -84,8 +87,29 @@ class Found:
     group: Group
 
 
+@dataclass(frozen=True)
+class Passes:
+    """A test of values passes; if it is an error, neither it nor its denial does."""
+
+    expression: Expression
+
+
+def denied(test: Test) -> Test:
+    """The test that passes where another one is false; an error stays one."""
+    match test:
+        case Passes():
+            return Passes(Denied(test.expression))
+        case Fails():
+            return test.test
+        case AllOf():
+            return AnyOf(tuple(denied(part) for part in test.tests))
+        case AnyOf():
+            return AllOf(tuple(denied(part) for part in test.tests))
+    return Fails(test)
+
+
 Part: TypeAlias = Fact | Group | Union | Minus | Filter
-Test: TypeAlias = Equal | AllOf | AnyOf | Fails | Found
+Test: TypeAlias = Equal | AllOf | AnyOf | Fails | Found | Passes
 
 
 @dataclass(frozen=True)

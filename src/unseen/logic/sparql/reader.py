@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
 from unseen.logic.formula import Atom, Constant, Equal, Formula, Place, Variable
+from unseen.logic.sparql.order_by import order_of
 from unseen.logic.sparql.patterns import (
     AllOf,
     AnyOf,
@@ -22,20 +23,28 @@ from unseen.logic.sparql.patterns import (
     Group,
     Minus,
     Part,
+    Passes,
     Test,
     Union,
     all_of,
     any_of,
     bound_by,
+    denied,
     is_blank,
 )
 from unseen.logic.sparql.terms import Terms, kind_of
+from unseen.logic.sparql.value_tests import NotAValueTest, ValueReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from unseen.graph.names import Names
     from unseen.logic.formula import Term
+    from unseen.logic.ordering import Ordering
     from unseen.logic.sparql.words import Token
+
+    GraphNames = tuple[Names, Names]
+    """Names of the attributes and of the relations of a graph."""
 
 _OPERATIONS = {
     "ConditionalOrExpression",
@@ -55,27 +64,37 @@ class Select:
     group: Group
     answers: tuple[Variable, ...]
     limit: int | None
+    order: tuple[Ordering, ...] = ()
 
 
-def read_select(tree: Any, text: str, tokens: list[Token], namespaces: Mapping[str, str]) -> Select:
-    """The SELECT of a parse tree; `namespaces` are the prefixes that need no declaration."""
+def read_select(
+    tree: Any, text: str, tokens: list[Token], namespaces: Mapping[str, str], names: GraphNames | None = None
+) -> Select:
+    """The SELECT of a parse tree; `namespaces` are prefixes that need no declaration, `names` those of the graph."""
     prologue, query = tree
-    reader = _Reader(text, tokens, namespaces)
+    reader = _Reader(text, tokens, namespaces, names)
     for declaration in prologue:
         reader.terms.declare(declaration)
+    reader.value_reader.note_variables(query.where)
     group = reader.group(query.where, Place())
     if query.valuesClause:
         group = Group((group, reader.values(query.valuesClause)), Place())
-    return Select(group, reader.answers(query.projection, group), _limit(query.limitoffset))
+    order = order_of(query.orderby, lambda reason: reader.refuse(reason, reader.next_place("ORDER")))
+    return Select(group, reader.answers(query.projection, group), _limit(query.limitoffset), order)
 
 
 class _Reader:
     """Reads one parse tree."""
 
-    def __init__(self, text: str, tokens: list[Token], namespaces: Mapping[str, str]) -> None:
+    def __init__(
+        self, text: str, tokens: list[Token], namespaces: Mapping[str, str], names: GraphNames | None = None
+    ) -> None:
         self.text, self.tokens = text, tokens
         self.terms = Terms(text, tokens, namespaces)
-        self.places = {word: self.places_of(word) for word in ("SELECT", "FILTER", "MINUS", "UNION", "VALUES")}
+        self.ends: dict[int, Any] = {}
+        """Nodes of the tree by the terms that they were read as."""
+        self.value_reader = ValueReader(self.terms, *(names or (None, None)))
+        self.places = {word: self.places_of(word) for word in ("SELECT", "FILTER", "MINUS", "UNION", "VALUES", "ORDER")}
 
     def refuse(self, reason: str, place: Place) -> NoReturn:
         raise QueryRefused(reason, text=self.text, position=place.position, place=place.shown)
@@ -148,13 +167,14 @@ class _Reader:
         for start, path, end in zip(terms[::3], terms[1::3], terms[2::3], strict=True):
             subject, target = self.terms.term(start), self.terms.term(end)
             place = Place(shown=f"`{_shown(subject)} {shorten(self.shown_path(path))} {_shown(target)}`")
+            self.ends = {id(subject): start, id(target): end}
             yield Fact(self.link(subject, path, target, place))
 
     def link(self, start: Term, path: Any, end: Term, place: Place) -> Formula:
         """That a path leads from `start` to `end`."""
         match kind_of(path):
             case "pname" | "URIRef":
-                return Atom(self.terms.name(path), start, end, place)
+                return self.step(self.terms.name(path), start, end, place)
             case "PathAlternative":
                 return any_of([self.link(start, part, end, place) for part in path.part], place)
             case "PathSequence":
@@ -169,16 +189,23 @@ class _Reader:
                 self.refuse("a variable cannot stand for a relation", place)
         return self.refuse("this path is not supported: a path is made of names and the signs / ^ |", place)
 
+    def step(self, name: str, start: Term, end: Term, place: Place) -> Formula:
+        """An edge, or a recorded value."""
+        node = self.ends.get(id(end))
+        return self.value_reader.has_value(name, node, start, end, place) or Atom(name, start, end, place)
+
     def sequence(self, start: Term, parts: list[Any], end: Term, place: Place) -> Formula:
         between = [self.terms.new_variable() for _ in parts[1:]]
         steps = zip([start, *between], parts, [*between, end], strict=True)
         return all_of([self.link(source, part, target, place) for source, part, target in steps], place)
 
-    def test(self, node: Any, place: Place) -> Test:
+    def test(self, node: Any, place: Place) -> Test:  # noqa: PLR0911 - a table
         """The test of a FILTER."""
         kind = kind_of(node)
         if kind in _OPERATIONS and not node.other:
             return self.test(node.expr, place)
+        if self.value_reader.is_value_test(node):
+            return self.value_test(node, place)
         match kind:
             case "ConditionalOrExpression" | "ConditionalAndExpression":
                 tests = tuple(self.test(part, place) for part in (node.expr, *node.other))
@@ -186,16 +213,25 @@ class _Reader:
             case "RelationalExpression":
                 return self.comparison(node, place)
             case "UnaryNot":
-                return Fails(self.test(node.expr, place))
+                return denied(self.test(node.expr, place))
             case "Builtin_EXISTS" | "Builtin_NOTEXISTS":
                 found = Found(self.group(node.graph, place))
                 return found if kind == "Builtin_EXISTS" else Fails(found)
         return self.refuse("this FILTER is not supported: it may compare a variable with a name or test EXISTS", place)
 
+    def value_test(self, node: Any, place: Place) -> Test:
+        try:
+            return Passes(self.value_reader.expression(node))
+        except NotAValueTest:
+            reason = (
+                "this FILTER is not supported: values are compared with values, texts with texts in quotation marks"
+            )
+        except QueryRefused as error:
+            reason = error.reason
+        return self.refuse(reason, place)
+
     def comparison(self, node: Any, place: Place) -> Test:
         left, right = _operand(node.expr), node.other
-        if node.op not in ("=", "!=", "IN", "NOT IN"):
-            self.refuse(f"FILTER with `{node.op}` is not supported: entities have no order", place)
         if node.op in ("=", "!="):
             test: Test = self.equality(left, _operand(right), place)
         elif kind_of(right) == "URIRef":

@@ -80,9 +80,13 @@ class Terms:
 
     def name(self, node: Any) -> str:
         """The name of an IRI: plain in the namespace of plain names, else `<iri>`."""
-        iri = self._expanded(node) if kind_of(node) == "pname" else self._absolute(str(node))
+        iri = self.iri(node)
         plain = name_in_question(iri)
         return f"<{iri}>" if plain == iri else plain
+
+    def iri(self, node: Any) -> str:
+        """The IRI that a name stands for."""
+        return self._expanded(node) if kind_of(node) == "pname" else self._absolute(str(node))
 
     def _expanded(self, node: Any) -> str:
         prefix = node.prefix or ""

@@ -25,7 +25,8 @@ MAX_NESTING = 16
 """Deepest nesting of brackets accepted: the parser calls itself some thirty times for each."""
 
 _ACCEPTED = re.compile(
-    "SELECT|DISTINCT|REDUCED|WHERE|UNION|MINUS|FILTER|NOT|EXISTS|IN|VALUES|PREFIX|BASE|LIMIT|TRUE|FALSE|(?-i:a)",
+    "SELECT|DISTINCT|REDUCED|WHERE|UNION|MINUS|FILTER|NOT|EXISTS|IN|VALUES|PREFIX|BASE|LIMIT|TRUE|FALSE|(?-i:a)|"
+    "ORDER|BY|ASC|DESC|REGEX|STRSTARTS|STRENDS|CONTAINS|LANG|LANGMATCHES|STR|ISLITERAL|ISIRI|ISURI|ISBLANK|ISNUMERIC",
     re.IGNORECASE,
 )
 _CHANGES = "it would change the graph: only SELECT is answered"
@@ -39,7 +40,6 @@ _REFUSED = {
     "UNDEF": "UNDEF is not supported: every value must be named",
     "GROUP": "GROUP BY is not supported: a question asks for entities",
     "HAVING": "HAVING is not supported: a question asks for entities",
-    "ORDER": "ORDER BY is not supported: answers are ranked by probability",
     "OFFSET": "OFFSET is not supported: use LIMIT",
     "AS": "expressions in SELECT are not supported: select one variable",
     **{word: f"{word} is not supported: only SELECT is answered" for word in ("ASK", "CONSTRUCT", "DESCRIBE")},
@@ -181,7 +181,7 @@ def _check_word(token: Token, following: list[Token], text: str) -> None:
         raise QueryRefused(reason, text=text, position=token.position)
     shown = shorten(token.text)
     if following and following[0].text == "(":
-        reason = f"the function {shown} is not supported: FILTER compares a variable with a name or tests (NOT) EXISTS"
+        reason = f"the function {shown} is not supported: FILTER compares values or names, or tests (NOT) EXISTS"
         raise QueryRefused(reason, text=text, position=token.position)
     problem = f"`{shown}` is no word of SPARQL; names are written `:{shown}` or as an <iri>"
     raise QuerySyntaxError(problem, text=text, position=token.position)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused, shorten
 from unseen.graph.prefixes import iri_of
-from unseen.logic.algebra import Anchor, And, Anything, Not, Or, Project, Query
+from unseen.logic.algebra import Anchor, And, Anything, Not, Or, Project, Query, Valued
 from unseen.logic.variables import ANSWER
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class _Writer:
                 yield self.union(query, variable)
             case Not():
                 yield from self.patterns(_negated(query.part), variable)
+            case Valued():
+                raise QueryRefused("comparisons of values are not written as SPARQL", place=shorten(str(query)))
 
     def exclusion(self, query: Query, variable: str) -> str:
         if isinstance(query, Anchor):

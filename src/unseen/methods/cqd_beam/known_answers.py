@@ -1,4 +1,4 @@
-"""What the graph itself answers is never lost, whatever a beam had no room for.
+"""Known answers are never lost, even where a beam had no room for them.
 
 An answer that follows from observed links alone has, over all assignments, at least the membership (1 - spread)^links,
 because each of its links is known (see `atoms`). A beam that could not hold every known value of an inner variable may

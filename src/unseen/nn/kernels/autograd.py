@@ -1,4 +1,4 @@
-"""How gradients flow, whoever computes: the forward pass keeps where extremes were attained for the backward pass.
+"""How gradients flow in every implementation: the forward pass keeps where extremes were for the backward pass.
 
 With g = g_sum[v] + 2 m g_square[v] for every kept edge (u, r, v), the gradients of x[u] and w[r] are sums of g * w[r]
 and g * x[u] (DistMult; TransE: of g; RotatE: of g times the other's conjugate), over edges by source and by relation.

@@ -55,7 +55,7 @@ def start_with(boundary, row, low, state, width):
 @inner
 @no_type_check
 def start_empty(state, width):
-    """State of no message at all: the next one, whatever its value, takes both extremes."""
+    """The state before any message: the next message, with any value, becomes both extremes."""
     for c in range(width):
         state[c] = 0
         state[c + SQUARES] = 0

@@ -29,8 +29,6 @@ Aggregate = Literal["sum", "mean", "max", "min"]
 Implementation = Literal["reference", "cpu", "gpu"]
 
 MESSAGES: tuple[Message, ...] = ("distmult", "transe", "rotate")
-BOUNDARY = -1
-"""Stands for the boundary where the position of the edge that attains an extreme is kept."""
 
 
 class Statistics(NamedTuple):

@@ -1,4 +1,4 @@
-"""Who is next to whom, whatever the relation: rows of neighbours, and threads that share them out."""
+"""The neighbours of each entity by any relation, in rows, and threads that share the rows."""
 
 from __future__ import annotations
 

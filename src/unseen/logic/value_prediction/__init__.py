@@ -1,0 +1,1 @@
+"""Values that are not recorded, predicted from similar entities with calibrated intervals."""

@@ -1,0 +1,1 @@
+"""Tests of recorded values: comparisons, texts, and how rows of values pass them."""
