@@ -157,7 +157,8 @@ def _apart(known: Ids, candidates: Ids) -> Ids:
     if not len(candidates):
         return known
     place = np.searchsorted(candidates, known).clip(max=len(candidates) - 1)
-    return known[candidates[place] != known]
+    apart: Ids = known[candidates[place] != known]
+    return apart
 
 
 def members_of(degrees: Values) -> Fuzzy:
