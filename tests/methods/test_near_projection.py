@@ -81,6 +81,7 @@ def test_candidates_of_rules_are_part_of_it(graph: KnowledgeGraph) -> None:
     source = members_of(np.eye(graph.num_entities, dtype=np.float32)[3])
     nothing = np.zeros(graph.num_entities, np.float32)
     fired = method.rules.fired(graph, source.entities, source.memberships, 0)[0]
+    nothing = np.zeros(graph.num_entities, np.float32)
     assert set(fired.tolist()) <= set(near(method, TINY).evidence(graph, source, 0, nothing)[0].tolist())
 
 

@@ -59,9 +59,6 @@ def ask(
     new: Annotated[
         bool, typer.Option("--new", help="Leave out what is already related to an entity that the question names.")
     ] = False,
-    effort: Annotated[
-        str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
-    ] = "normal",
     order_by: Annotated[
         str | None,
         typer.Option(
@@ -82,6 +79,9 @@ def ask(
             show_default=False,
         ),
     ] = None,
+    effort: Annotated[
+        str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
+    ] = "normal",
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -113,8 +113,8 @@ def ask(
         "all_predictions": all_predictions,
     }
     options |= {"kind": answers_like, "type_relation": type_relation, "new": new}
-    options["effort"] = effort
     options |= {"order_by": order_by, "predict_values": predict_values}
+    options["effort"] = effort
     reading = {"literals": literals, "skip_errors": skip_errors, "values": tuple(values or ())}
     answers, told = _answers(sources, question, model or method, options, reading)
     hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""

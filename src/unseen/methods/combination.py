@@ -91,8 +91,8 @@ class LinkEvidence:
 
     def offsets(self) -> tuple[Float[Tensor, " row"], ...]:
         """What an offset depends on, `total` left out."""
-        carried = self.carried if self.copies is None else self.carried * self.copies
-        return (*self.context(), carried.sum(dim=1).log1p(), self.tails.clamp(min=1).log())
+        known = self.carried if self.copies is None else self.carried * self.copies
+        return (*self.context(), known.sum(dim=1).log1p(), self.tails.clamp(min=1).log())
 
 
 @dataclass(frozen=True, eq=False)

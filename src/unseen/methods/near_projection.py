@@ -108,13 +108,15 @@ class NearProjection:
     def evidence(
         self, graph: KnowledgeGraph, source: Fuzzy, relation: int, reached: Values
     ) -> tuple[Ids, LinkEvidence]:
-        """The candidates, and what there is about them and, after them, about all others; edges have reached some."""
+        """The candidates, and what there is about them and, after them, about all others.
+
+        `reached` is what edges carry over to every entity.
+        """
         adjacency = adjacency_of(graph)
         fired = Fuzzy(*self.rules.fired(graph, source.entities, source.memberships, relation))
         near = self._frontier(graph, source, relation, fired)
         candidates = np.union1d(near.entities, fired.entities)
-        known_others = _apart(np.flatnonzero(reached), candidates)
-        carried = [float(reached[known_others].mean()) if len(known_others) else 0.0]
+        known_others = np.setdiff1d(np.flatnonzero(reached), candidates, assume_unique=True)
         sizes = row_sizes(adjacency, candidates, relation ^ 1)
         looked_at = np.append(sizes, row_sizes(adjacency, known_others, relation ^ 1))
         others, copies = _others(graph, adjacency, looked_at, relation)
@@ -124,14 +126,15 @@ class NearProjection:
             np.append(_placed(candidates, fired.entities, fired.memberships, 0.0), np.zeros(rest)),
             np.concatenate([sizes, others, [1]]),
         )
+        carried = np.zeros(len(candidates) + rest, np.float32)
+        carried[: len(candidates)] = reached[candidates]
+        carried[-1] = reached[known_others].mean() if len(known_others) else 1.0
         said, by_rules, led_to = (torch.from_numpy(column).float().unsqueeze(0) for column in columns)
         return candidates, LinkEvidence(
             said,
             by_rules,
             led_to,
-            torch.from_numpy(np.concatenate([reached[candidates], np.zeros(len(others)), carried]))
-            .float()
-            .unsqueeze(0),
+            torch.from_numpy(carried).unsqueeze(0),
             quality=torch.tensor([float(self.rules.rules_of(graph).weights.quality[relation])]),
             size=torch.tensor([float(source.memberships.sum())]),
             tails=torch.tensor([sources_of(graph, adjacency, relation).tails]),
@@ -150,15 +153,6 @@ def _placed(candidates: Ids, entities: Ids, values: Values, others: float) -> Va
     placed = np.full(len(candidates), others, np.float32)
     placed[np.searchsorted(candidates, entities)] = values
     return placed
-
-
-def _apart(known: Ids, candidates: Ids) -> Ids:
-    """What is known and no candidate; both are ascending."""
-    if not len(candidates):
-        return known
-    place = np.searchsorted(candidates, known).clip(max=len(candidates) - 1)
-    apart: Ids = known[candidates[place] != known]
-    return apart
 
 
 def members_of(degrees: Values) -> Fuzzy:
