@@ -79,7 +79,6 @@ def test_known_answers_stay_whatever_the_limits(graph: KnowledgeGraph) -> None:
 def test_candidates_of_rules_are_part_of_it(graph: KnowledgeGraph) -> None:
     method = combined()
     source = members_of(np.eye(graph.num_entities, dtype=np.float32)[3])
-    nothing = np.zeros(graph.num_entities, np.float32)
     fired = method.rules.fired(graph, source.entities, source.memberships, 0)[0]
     nothing = np.zeros(graph.num_entities, np.float32)
     assert set(fired.tolist()) <= set(near(method, TINY).evidence(graph, source, 0, nothing)[0].tolist())
