@@ -11,6 +11,7 @@ from unseen.graph.files.assembly import assembled
 from unseen.graph.files.formats import RDF
 from unseen.graph.files.ogb import read_ogb
 from unseen.graph.files.parquet import read_parquet
+from unseen.graph.files.parquet_folders import with_parts
 from unseen.graph.files.rdf import read_rdf
 from unseen.graph.files.sources import sources_of
 from unseen.graph.files.tables import read_text_table
@@ -103,7 +104,8 @@ def read_graph(
     if not paths:
         raise GraphError("no file to read was named")
     sources = sources_of([Path(path) for path in [*paths, *values]], progress)
-    tables = [source for source in sources[len(paths) :] if is_table(source.format)]
+    count = sum(len(with_parts(Path(path))) for path in paths)
+    tables = [source for source in sources[count:] if is_table(source.format)]
     sources = [source for source in sources if source not in tables]
     parts = [read_part(source, literals=literals, skip_errors=skip_errors) for source in sources]
     if not any(part.num_triples or part.values for part in parts):
