@@ -211,7 +211,7 @@ def parsed_sparql(
     except QuestionTooLarge:
         raise
     except QueryRefused as refusal:
-        if isinstance(refusal, ValuesMissing) and graph.vocabulary.relations.find_all([refusal.name])[0] < 0:
+        if isinstance(refusal, ValuesMissing) and not _is_relation(graph, refusal.name):
             raise
         from unseen.logic.sparql.outer_select import outer_select
 
@@ -222,6 +222,10 @@ def parsed_sparql(
             raise
         return form, form.limit, (), ()
     return parsed.query, parsed.limit, parsed.variables, parsed.order
+
+
+def _is_relation(graph: KnowledgeGraph, name: str) -> bool:
+    return bool(name) and int(graph.vocabulary.relations.find_all([name])[0]) >= 0
 
 
 def _entity_term(graph: KnowledgeGraph, name: str) -> str:

@@ -125,9 +125,13 @@ def predicts_by_rules(method: str | None) -> bool:
     wanted = method or default_method()
     if wanted in METHODS or ":" in wanted:
         return wanted == "rules"
+    from unseen.errors import UnseenError
     from unseen.models.model_folder import has_rules
 
-    return has_rules(wanted)
+    try:
+        return has_rules(wanted)
+    except UnseenError:  # what is wrong with the name is said where it is opened
+        return False
 
 
 def note_opening(graph: KnowledgeGraph) -> None:

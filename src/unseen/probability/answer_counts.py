@@ -95,7 +95,7 @@ def expected_number(
     chances, sizes, alone = _grouped(values[is_open], None if carried is None else carried[is_open])
     edges = ((1 - share) / 2, 0.5, (1 + share) / 2)
     low, median, high = (certain + one for one in _quantiles(alone, chances, sizes, edges, shared))
-    return ExpectedNumber(mean, median, low, high, share)
+    return ExpectedNumber(mean, median, min(low, int(mean)), max(high, round(mean)), share)
 
 
 def _grouped(values: Floats, carried: NDArray[np.floating] | None) -> tuple[Floats, Floats, Floats]:

@@ -171,7 +171,7 @@ class ValueReader:
             raise ValuesMissing(f"{reason}; {name} is no attribute of the graph{closest}", name)
         if self._attributes is not None:
             reason += "; the graph has no values"
-        raise QueryRefused(reason)
+        raise ValuesMissing(reason, "")
 
     def _operand(self, node: Any) -> Operand:
         node = bare(node)
