@@ -55,6 +55,7 @@ def name_of(example: list[Block]) -> str:
 def test_examples_run_and_print_what_is_shown(
     example: list[Block], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("UNSEEN_FIT", "1")  # as a reader has it
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     command = command_in(monkeypatch, capsys)

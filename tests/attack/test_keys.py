@@ -195,4 +195,4 @@ def test_only_the_health_the_description_and_the_files_of_the_page_are_open(guar
     assert opened == {"/healthz", "/openapi.json", *files}
     assert all(path in page_files.VIEWS or path.startswith("/page/") for path in files)
     reading = {(route.method, route.path) for route in app.table.routes if route.right == "read"}
-    assert {method for method, path in reading if path not in ("/query", "/ask", "/mcp")} == {"GET"}
+    assert {method for method, path in reading if path not in ("/query", "/ask", "/score", "/mcp")} == {"GET"}

@@ -69,7 +69,7 @@ def test_parsing_stops_at_the_next_word() -> None:
 
 def test_a_question_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed, once = [], parse._parse_select
-    monkeypatch.setattr(parse, "_parse_select", lambda text, prefixes: (parsed.append(text), once(text, prefixes))[1])
+    monkeypatch.setattr(parse, "_parse_select", lambda text, *names: (parsed.append(text), once(text, *names))[1])
     with running(tmp_path / "x.db", FAMILY) as server:
         assert server.query("SELECT ?x ?score { ?x :likes :Go }", infer="true").status == 200
     assert len(parsed) == 1
