@@ -115,14 +115,23 @@ function nothing(state, data) {
   return empty(data.method === "exact" ? "The graph has no answer to this question." : "There is no answer, known or predicted.");
 }
 
+/** What an answer is: a thing, or each of several values with the name of its variable or column. */
+function what(answer) {
+  const named = Object.entries(answer.values ?? {});
+  if (!named.length) return el("span", { class: "what" }, thing(answer.entity), el("span", { class: "kinds" }, answer.kinds.slice(0, 2).join(", ")));
+  const values = named.map(([name, value]) => el("span", { class: "value" }, el("span", { class: "kinds" }, name), " ", el("strong", {}, value)));
+  return el("span", { class: "what values" }, values);
+}
+
 function row(question, answer) {
+  const isTuple = Object.keys(answer.values ?? {}).length > 0;
   return el(
     "li",
     { class: answer.known ? "answer known" : "answer" },
     el("span", { class: "rank" }, String(answer.rank)),
-    el("span", { class: "what" }, thing(answer.entity), el("span", { class: "kinds" }, answer.kinds.slice(0, 2).join(", "))),
+    what(answer),
     answer.known ? el("span", { class: "badge known" }, "known") : el("span", { class: "badge" }, "predicted"),
     answer.known && answer.probability > 0.9995 ? el("span", { class: "bar sure" }) : bar(answer.probability, answer.known),
-    el("a", { class: "why", href: address("/why", { question, answer: answer.entity }), "aria-label": `Why ${answer.entity}` }, "why"),
+    isTuple ? el("span", { class: "why" }) : el("a", { class: "why", href: address("/why", { question, answer: answer.entity }), "aria-label": `Why ${answer.entity}` }, "why"),
   );
 }
