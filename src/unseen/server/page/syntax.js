@@ -1,6 +1,6 @@
 // The two syntaxes of a question: their words, and how a name is written in them.
 
-const FORMULA = /(?<text>"(?:[^"\\]|\\.)*"?)|(?<iri><[^<>\s]*>)|(?<keyword>\bexists\b|∃)|(?<answer>\?\w+)|(?<sign>[&|!~¬∧∨=]+)|(?<relation>(?!:\s)[^\s(),&|!~=<>"?¬∧∨∃]+(?=\s*\())|(?<name>[^\s(),&|!~=<>"?¬∧∨∃]+)/gu;
+const FORMULA = /(?<text>"(?:[^"\\]|\\.)*"?)|(?<iri><[^<>\s]*>)|(?<keyword>\bexists\b|∃|\bcount\b(?=[^(]*:))|(?<answer>\?\w+)|(?<sign>[&|!~¬∧∨=]+)|(?<relation>(?!:\s)[^\s(),&|!~=<>"?¬∧∨∃]+(?=\s*\())|(?<name>[^\s(),&|!~=<>"?¬∧∨∃]+)/gu;
 const SPARQL = /(?<text>"(?:[^"\\]|\\.)*"?)|(?<iri><[^<>\s]*>)|(?<keyword>\b(?:PREFIX|BASE|SELECT|DISTINCT|WHERE|UNION|MINUS|FILTER|NOT|EXISTS|VALUES|LIMIT|OPTIONAL|SERVICE|ASK|CONSTRUCT|DESCRIBE|ORDER|BY|GROUP|AS|COUNT)\b)|(?<answer>[?$]\w+)|(?<name>[\w-]*:[\p{L}\p{N}_.%-]*)|(?<sign>[{}().;,/^|]+)/giu;
 
 export const isSparql = (text) => /^\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b/i.test(text);
@@ -23,6 +23,8 @@ export function pieces(text) {
 /** The variables of a formula. */
 export function declared(text) {
   const names = new Set([...text.matchAll(/\?(\w+)/g)].map((match) => match[1]));
+  const answers = /^\s*(?:\?\s*\w+|count\b)([\p{L}\w\s,?]*?):/iu.exec(text);
+  for (const name of answers?.[1].split(/[\s,?]+/) ?? []) if (name && !/^count$/i.test(name)) names.add(name);
   for (const match of text.matchAll(/(?:\bexists\b|∃)\s*([\p{L}_][\w\s,?]*?)\./giu)) {
     for (const name of match[1].split(/[\s,?]+/)) if (name) names.add(name);
   }
