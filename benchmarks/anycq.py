@@ -23,11 +23,11 @@ import numpy as np
 
 from unseen import UnseenError, load
 from unseen.api import ask_all, open_method
+from unseen.asking.preparing import prepare
 from unseen.datasets.pickles.restricted import Pickled
 from unseen.graph import KnowledgeGraph
 from unseen.logic.formula import Atom, Conjunction, Constant, Formula, Place, Term, Variable
 from unseen.logic.pattern import Pattern, query_or_pattern
-from unseen.preparing import prepare
 
 _ATOM = re.compile(r"\((r\d+)\(([sef]\d+),([sef]\d+)\)\)")
 

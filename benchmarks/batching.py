@@ -14,11 +14,11 @@ import random
 import time
 
 import unseen
-from unseen.answers import Question
 from unseen.api import ask_all, open_method
+from unseen.asking.answers import Question
+from unseen.asking.preparing import prepare
 from unseen.errors import QueryRefused
 from unseen.logic.algebra import Anchor, Project
-from unseen.preparing import prepare
 
 
 def questions(graph: unseen.KnowledgeGraph, method: object, count: int) -> list[Question]:

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unseen.api import ask_all, open_method
+from unseen.asking.preparing import prepare
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import Vocabulary
 from unseen.logic.joins import best_tuples
 from unseen.logic.text import parse_question
-from unseen.preparing import prepare
 
 SHAPES = {
     "2m": "r0(A, x) & r1(x, f) & r2(x, f)",

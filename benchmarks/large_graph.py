@@ -17,8 +17,8 @@ import time
 import numpy as np
 
 import unseen
-from unseen.answers import Question
 from unseen.api import ask_all, open_method
+from unseen.asking.answers import Question
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, And, Not, Project, Query
 from unseen.rules.adjacency import adjacency_of

@@ -19,10 +19,10 @@ from statistics import median
 import numpy as np
 
 import unseen
-from unseen.answers import Answers, Question
 from unseen.api import ask_all, open_method
+from unseen.asking.answers import Answers, Question
+from unseen.asking.preparing import prepare
 from unseen.logic.algebra import Anchor, Project
-from unseen.preparing import prepare
 from unseen.rules.adjacency import adjacency_of
 
 

@@ -14,13 +14,13 @@ from tests.conftest import FAMILY
 from tests.graph.graphs import named_graph
 from tests.logic.brute_force import answer_set
 from tests.logic.strategies import ENTITIES, RELATIONS, queries, triples
-from unseen.answers import Answer
 from unseen.api import METHODS, ask_all, find_source, open_method
+from unseen.asking.answers import Answer
+from unseen.asking.preparing import prepare
 from unseen.errors import QueryRefused, QuerySyntaxError, UnknownMethod, UnknownName, UnseenError
 from unseen.logic.algebra import Anchor, And, Not, Project, Query
 from unseen.logic.text_writer import to_formula
 from unseen.logic.traverse import Traversal
-from unseen.preparing import prepare
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph

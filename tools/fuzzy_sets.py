@@ -13,11 +13,11 @@ import matplotlib as mpl
 import torch
 
 import unseen
+from unseen.asking.preparing import parse
 from unseen.evaluation.figure_style import SETTINGS, new_figure
 from unseen.logic.algebra import Anchor, Not, Project, Query, bind
 from unseen.logic.traverse import Traversal
 from unseen.models.run_folder import open_method
-from unseen.preparing import parse
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

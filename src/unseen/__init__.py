@@ -13,13 +13,13 @@ from unseen.errors import UnseenError
 from unseen.version import __version__
 
 if TYPE_CHECKING:
-    from unseen.answers import Answer, Answers
     from unseen.api import ask, evaluate, load, open_method
+    from unseen.asking.answers import Answer, Answers
     from unseen.checking import check
     from unseen.client import connect
     from unseen.graph import KnowledgeGraph
-    from unseen.scores import Score, Scores
-    from unseen.scoring import score
+    from unseen.scoring.scores import Score, Scores
+    from unseen.scoring.statement_scores import score
 
 __all__ = [
     "Answer",
@@ -39,14 +39,14 @@ __all__ = [
 ]
 
 _HOMES = dict.fromkeys(("ask", "evaluate", "load", "open_method"), "unseen.api") | {
-    "Answer": "unseen.answers",
-    "Answers": "unseen.answers",
+    "Answer": "unseen.asking.answers",
+    "Answers": "unseen.asking.answers",
     "KnowledgeGraph": "unseen.graph",
     "check": "unseen.checking",
     "connect": "unseen.client",
-    "Score": "unseen.scores",
-    "Scores": "unseen.scores",
-    "score": "unseen.scoring",
+    "Score": "unseen.scoring.scores",
+    "Scores": "unseen.scoring.scores",
+    "score": "unseen.scoring.statement_scores",
 }
 
 

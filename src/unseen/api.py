@@ -17,10 +17,10 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unseen.answers import Answers, Question, answers_of
+from unseen.asking.answers import Answers, Question, answers_of
+from unseen.asking.preparing import prepare
+from unseen.asking.tuple_answers import pattern_answers
 from unseen.errors import GraphError, UnknownMethod, UnseenError
-from unseen.preparing import prepare
-from unseen.tuple_answers import pattern_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -171,7 +171,7 @@ def ask_prepared(
         answers = replace(answers, warnings=(*answers.warnings, *said), expected=None)
     if opened is None or all_predictions or not isinstance(wanted, str):
         return answers
-    from unseen.cautions import cautions_for  # compiled loops only where something is predicted
+    from unseen.asking.cautions import cautions_for  # compiled loops only where something is predicted
 
     return cautions_for(graph, opened, name).applied(answers, bound.query, graph)
 
@@ -214,7 +214,7 @@ def _one_of(
 ) -> Answers:
     """The answers to a question: the next ones of `trees`, if it is a tree."""
     if one.table is not None:
-        from unseen.solution_tables.local_tables import table_answers  # pyoxigraph is optional
+        from unseen.asking.solution_tables.local_tables import table_answers  # pyoxigraph is optional
 
         def inner(questions: Sequence[Question], exact: bool) -> list[Answers]:
             return ask_all(graph, questions, None if exact else method, method_name)

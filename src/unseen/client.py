@@ -20,11 +20,11 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Self, overload
 from urllib.parse import urlencode, urlsplit
 
-from unseen.answers import Answer, Answers
+from unseen.asking.answers import Answer, Answers
 from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
 from unseen.probability.answer_counts import ExpectedNumber
 from unseen.reasons.reason import Reason
-from unseen.scores import Score, Scores
+from unseen.scoring.scores import Score, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -14,7 +14,7 @@ import pytest
 from tests.attack.serving import SLACK, Served, served
 from tests.conftest import FAMILY
 from unseen import api
-from unseen.answers import Answers
+from unseen.asking.answers import Answers
 from unseen.database import Database
 from unseen.errors import QueryRefused, UnknownName
 from unseen.graph.names import Names

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.command import GOLDEN, Command, assert_golden
 from tests.conftest import FAMILY
 from tests.reasons.tree import TREE
-from unseen.answers import Answer
+from unseen.asking.answers import Answer
 from unseen.cli.shown_answers import shown_probabilities
 from unseen.version import __version__
 

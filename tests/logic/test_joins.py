@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 import unseen
-from unseen.answers import Question
+from unseen.asking.answers import Question
 from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Query

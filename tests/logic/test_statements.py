@@ -18,7 +18,7 @@ from unseen.logic.sparql.asking import parse_ask, place_of_ask
 from unseen.logic.statement_chances import StatementChance
 from unseen.logic.text import parse_closed
 from unseen.logic.traverse import Traversal
-from unseen.stating import candidates_of, holds, prepare_statement
+from unseen.scoring.bound_statements import candidates_of, holds, prepare_statement
 
 if TYPE_CHECKING:
     from torch import Tensor

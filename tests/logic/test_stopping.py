@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import unseen
-from unseen.answers import answers_of
 from unseen.api import ask_all
+from unseen.asking.answers import answers_of
+from unseen.asking.preparing import parse, prepare
 from unseen.errors import QueryRefused, Stopped
 from unseen.logic.algebra import MAX_SIZE, Anchor, Not, Or, Project, Query
 from unseen.logic.execute import execute
@@ -18,7 +19,6 @@ from unseen.logic.stopping import check_stop, checked_by, stop_when
 from unseen.logic.traverse import Traversal
 from unseen.methods.edge_type import EdgeType
 from unseen.methods.zero_shot.zero_shot import ZeroShot, ZeroShotShape
-from unseen.preparing import parse, prepare
 
 TWO_HOPS = "?x : exists v . borders(France, v) & speaks(v, x)"
 

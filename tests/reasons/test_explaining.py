@@ -9,13 +9,13 @@ import pytest
 import unseen
 from tests.reasons.test_moving_facts import Watching
 from tests.reasons.tree import TREE
-from unseen.answers import Answer
 from unseen.api import ask_all
+from unseen.asking.answers import Answer
+from unseen.asking.preparing import prepare
 from unseen.errors import Stopped
 from unseen.graph import KnowledgeGraph
 from unseen.logic.stopping import stop_when
 from unseen.methods.mined_rules import MinedRules
-from unseen.preparing import prepare
 from unseen.reasons import explaining
 from unseen.reasons.method_parts import MethodParts
 from unseen.rules.mining import mine

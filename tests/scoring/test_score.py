@@ -9,7 +9,7 @@ import unseen
 from unseen.errors import UnknownName, UnseenError
 from unseen.graph import KnowledgeGraph
 from unseen.reasons.reason import Reason
-from unseen.scores import Score
+from unseen.scoring.scores import Score
 
 FACTS = [
     ("Eve", "grandparent_of", "Finn"),

@@ -128,7 +128,7 @@ def test_an_action_that_ends_as_its_time_ends_is_no_error_of_the_server(to_the_e
 
 
 def test_one_bad_question_of_a_batch_does_not_harm_the_others(tmp_path: Path) -> None:
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
     from unseen.database import Database
 
     with Database.create(tmp_path / "x.db") as database:

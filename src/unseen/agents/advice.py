@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unseen.asking.preparing import is_sparql
 from unseen.errors import (
     AmbiguousName,
     QueryRefused,
@@ -16,7 +17,6 @@ from unseen.errors import (
 from unseen.logic.algebra import Anchor, Project, Query, rebuild, walk
 from unseen.logic.text import parse_formula
 from unseen.logic.text_writer import quoted, to_formula
-from unseen.preparing import is_sparql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,21 +10,21 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from unseen import api
+from unseen.asking.preparing import prefixes_of
 from unseen.errors import UnseenError
 from unseen.graph.catalogue import entities_like, relations_like
 from unseen.graph.prefixes import key_of
-from unseen.preparing import prefixes_of
-from unseen.scoring import score as scored
+from unseen.scoring.statement_scores import score as scored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from unseen.answers import Answers, Counted
+    from unseen.asking.answers import Answers, Counted
     from unseen.client import Client
     from unseen.database import Database
     from unseen.graph import KnowledgeGraph
-    from unseen.scores import Score
+    from unseen.scoring.scores import Score
 
     Fact = tuple[str, str, str]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.agents.asked_graphs import AskedGraph
-    from unseen.answers import Answer, Answers
+    from unseen.asking.answers import Answer, Answers
 
 MOST_RELATIONS = 30
 """Relations that are described with an example."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
     from unseen.bulk.question_files import AskedQuestion
 
 MANIFEST = "answers.json"

@@ -6,16 +6,16 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Protocol
 
 from unseen import api
-from unseen.answers import Answers
+from unseen.asking.answers import Answers
+from unseen.asking.preparing import prepare
 from unseen.bulk.answer_table import AnswerParts
 from unseen.errors import Stopped, UnseenError
-from unseen.preparing import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from unseen.answers import Question
+    from unseen.asking.answers import Question
     from unseen.bulk.question_files import AskedQuestion
     from unseen.client import Client
     from unseen.graph import KnowledgeGraph
@@ -102,7 +102,7 @@ class GraphAsker:
     def _cautioned(self, question: Question, answers: Answers) -> Answers:
         if self.method is None or self.all_predictions:
             return answers
-        from unseen.cautions import cautions_for
+        from unseen.asking.cautions import cautions_for
 
         return cautions_for(self.graph, self.method, self.name).applied(answers, question.query, self.graph)
 

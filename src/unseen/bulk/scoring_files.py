@@ -18,8 +18,8 @@ from unseen.bulk.score_parts import ScoreParts
 from unseen.errors import UnseenError
 from unseen.graph.files.triple_batches import triple_batches
 from unseen.logic.stopping import check_stop
-from unseen.scores import TRIPLE
-from unseen.scoring_tables import (
+from unseen.scoring.scores import TRIPLE
+from unseen.scoring.triple_scores import (
     NumberedTriples,
     Steps,
     TripleNames,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
 
 
 def ask(
@@ -141,9 +141,9 @@ def _answers(
             return client.ask(question, exact=method == "exact", **options), 0
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep; spinning would cost more
     from unseen import api
+    from unseen.asking.preparing import prepare
     from unseen.cli.console import note, read
     from unseen.cli.rules_command import open_rules, predicts_by_rules
-    from unseen.preparing import prepare
 
     ways = {key: options.pop(key) for key in ("all_predictions", "effort")}
     graph = read(sources, **reading)

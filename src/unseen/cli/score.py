@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unseen.bulk.scoring_files import GraphScorer, ScoredFile, ServerScorer
-    from unseen.scores import Score
+    from unseen.scoring.scores import Score
 
 
 def score(
@@ -115,7 +115,7 @@ def _scored(
             return client.score(statement, explain=explain, exact=method == "exact", type_relation=type_relation)
     from unseen.cli.console import read
     from unseen.cli.rules_command import open_rules
-    from unseen.scoring import score as scored
+    from unseen.scoring.statement_scores import score as scored
 
     graph = read(sources, **reading)
     if method == "rules":

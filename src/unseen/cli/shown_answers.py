@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from unseen.answers import Answer, Answers
+    from unseen.asking.answers import Answer, Answers
 
 WIDEST_NAME = 40
 """Columns of the longest name of an entity that is not folded, where reasons are shown."""

@@ -15,9 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unseen.agents.asked_graphs import first_fact
+from unseen.asking.preparing import prefixes_of
 from unseen.errors import QueryRefused, QuerySyntaxError, UnknownName, UnseenError
 from unseen.graph.catalogue import entities_like, relations_like
-from unseen.preparing import prefixes_of
 from unseen.server.answers_at_once import answered
 from unseen.server.predicting import Asked
 from unseen.server.problems import described, too_slow
@@ -26,9 +26,9 @@ from unseen.server.scoring_work import Stated
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence
 
-    from unseen.answers import Answers, Counted
+    from unseen.asking.answers import Answers, Counted
     from unseen.graph import KnowledgeGraph
-    from unseen.scores import Score
+    from unseen.scoring.scores import Score
     from unseen.server.callers import Caller
     from unseen.server.service import Service
 

@@ -18,7 +18,7 @@ from unseen.server.predicting import MOST_ANSWERS, Asked
 from unseen.server.problems import bad_request
 
 if TYPE_CHECKING:
-    from unseen.answers import Answer, Answers
+    from unseen.asking.answers import Answer, Answers
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
     from unseen.server.requests import Parameters

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 if TYPE_CHECKING:
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
 
 CSV, PARQUET = "text/csv; charset=utf-8", "application/vnd.apache.parquet"
 COLUMNS = ("rank", "entity", "key", "known", "probability")

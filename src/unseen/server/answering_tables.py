@@ -6,12 +6,12 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from unseen.asking.solution_tables.solving import solved
+from unseen.asking.solution_tables.wanted import ExactRows, Predicted, Wishes
 from unseen.server.predicting import MOST_ANSWERS
-from unseen.solution_tables.solving import solved
-from unseen.solution_tables.wanted import ExactRows, Predicted, Wishes
 
 if TYPE_CHECKING:
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
     from unseen.logic.outer_form import OuterForm
     from unseen.server.callers import Caller
     from unseen.server.predicting import Asked

@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from unseen.api import ask_all
+from unseen.asking.preparing import lookup_for, prepare
 from unseen.errors import Stopped
 from unseen.logic.algebra import Query
 from unseen.logic.stopping import stop_when
-from unseen.preparing import lookup_for, prepare
 from unseen.server.predicting import MOST_ANSWERS, RESTRICTIONS, order_of
 from unseen.server.problems import too_slow
 
 if TYPE_CHECKING:
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
     from unseen.graph import KnowledgeGraph
     from unseen.server.callers import Caller
     from unseen.server.predicting import Planned

@@ -11,8 +11,8 @@ from unseen.server.scoring_work import PlannedScores, ScoreWork, Stated
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.answers import Answers
-    from unseen.scores import Scores
+    from unseen.asking.answers import Answers
+    from unseen.scoring.scores import Scores
     from unseen.server.admission import Cost
     from unseen.server.predicting import Asked, Predictor
 

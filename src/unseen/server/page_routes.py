@@ -30,7 +30,7 @@ from unseen.server.route_table import Route
 from unseen.server.why_view import attempted, why_view
 
 if TYPE_CHECKING:
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
     from unseen.database import Database
     from unseen.graph import KnowledgeGraph
     from unseen.server.callers import Caller

@@ -16,7 +16,7 @@ from unseen.database.format_versions import SOLUTIONS, results_format
 from unseen.graph.files.oxigraph import pyoxigraph_module
 
 if TYPE_CHECKING:
-    from unseen.scores import Score
+    from unseen.scoring.scores import Score
 
 AS_LIKELY_AS_NOT = 0.5
 

@@ -26,7 +26,7 @@ from unseen.logic.sparql.words import MAX_LENGTH, Token, tokens_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.answers import Answer, Answers
+    from unseen.asking.answers import Answer, Answers
 
 EXTRA = ("score", "known")
 MOST_CLAUSES = 8

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from unseen.answers import Answers, Question
 from unseen.api import DEFAULT_EFFORT, ask_all, check_memory, open_method
-from unseen.cautions import Cautions
+from unseen.asking.answers import Answers, Question
+from unseen.asking.cautions import Cautions
+from unseen.asking.preparing import is_sparql, lookup_for, parsed_sparql, prepare
+from unseen.asking.solution_tables.solving import MOST_KNOWN
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, Project, Query, Repeat
@@ -22,21 +24,19 @@ from unseen.logic.pattern import Pattern
 from unseen.logic.resolving import PREDICTED_STEPS
 from unseen.logic.stopping import also_checked_by, enough_after, search_time_left
 from unseen.logic.text import LONGEST_REMEMBERED, parse_question
-from unseen.preparing import is_sparql, lookup_for, parsed_sparql, prepare
 from unseen.server.admission import Bounds, Cost
 from unseen.server.pace import GUESS, Pace, units_of
 from unseen.server.problems import busy
-from unseen.solution_tables.solving import MOST_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from unseen.asking.solution_tables.wanted import Predicted
     from unseen.database import Database
     from unseen.graph import KnowledgeGraph
     from unseen.graph.vocabulary import Lookup
     from unseen.logic.method import Method
     from unseen.logic.ordering import Ordering
-    from unseen.solution_tables.wanted import Predicted
 
 Result = TypeVar("Result")
 MOST_ANSWERS = 1000

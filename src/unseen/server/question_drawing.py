@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from unseen.asking.preparing import prepare
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, unbind
 from unseen.logic.text_writer import quoted, to_formula
-from unseen.preparing import prepare
 from unseen.server.entity_edges import has_edge
 
 if TYPE_CHECKING:

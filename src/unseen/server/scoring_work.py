@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from unseen.asking.preparing import is_sparql, lookup_for
 from unseen.errors import QueryRefused, Stopped, UnseenError
 from unseen.graph.conversions import triple_table
 from unseen.logic.algebra import Project, walk
 from unseen.logic.text import LONGEST_REMEMBERED
-from unseen.preparing import is_sparql, lookup_for
-from unseen.scores import Score, Scores, shown_triple
-from unseen.scoring import scores_of
-from unseen.scoring_tables import scored_table
+from unseen.scoring.bound_statements import ParsedStatement, Statement, parse_statement, prepare_statement
+from unseen.scoring.scores import Score, Scores, shown_triple
+from unseen.scoring.statement_scores import scores_of
+from unseen.scoring.triple_scores import scored_table
 from unseen.server.admission import Bounds, Cost
 from unseen.server.pace import units_of
 from unseen.server.predicting import EXPLAINING
-from unseen.stating import ParsedStatement, Statement, parse_statement, prepare_statement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request as HttpRequest
 
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
     from unseen.database import Database
-    from unseen.scores import Scores
+    from unseen.scoring.scores import Scores
     from unseen.server.callers import Caller
     from unseen.server.model_work import Plan, Request
     from unseen.server.model_work import Result as ModelResult

@@ -30,7 +30,7 @@ from unseen.server.scoring_work import Stated
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
     from unseen.server.service import Service
 
 QUERY, UPDATE = "application/sparql-query", "application/sparql-update"

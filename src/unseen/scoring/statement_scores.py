@@ -17,8 +17,8 @@ from unseen import api
 from unseen.errors import UnseenError
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
-from unseen.scores import Score, Scores, shown_triple
-from unseen.stating import candidates_of, holds, prepare_statement
+from unseen.scoring.bound_statements import candidates_of, holds, prepare_statement
+from unseen.scoring.scores import Score, Scores, shown_triple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.logic.execute import Execution
     from unseen.logic.method import Method
-    from unseen.stating import Statement
+    from unseen.scoring.bound_statements import Statement
 
     Given = str | tuple[str, str, str]
 
@@ -86,7 +86,7 @@ def score(
     if hasattr(statements, "__arrow_c_stream__"):
         if explain:
             raise UnseenError("reasons are given for statements, not for a table: give a list of triples")
-        from unseen.scoring_tables import scored_table
+        from unseen.scoring.triple_scores import scored_table
 
         return scored_table(graph, statements, opened, name)
     return scored_rows(graph, list(statements), opened, wanted, explain=explain, type_relation=type_relation)
@@ -118,7 +118,7 @@ def scored_rows(
     name = wanted if isinstance(wanted, str) else type(wanted).__name__
     if not explain and rows and not any(isinstance(row, str) for row in rows):
         from unseen.graph.conversions import triple_table
-        from unseen.scoring_tables import scored_table
+        from unseen.scoring.triple_scores import scored_table
 
         return scored_table(graph, triple_table(rows), method, name)
     found = [_prepared(graph, row, type_relation) for row in rows]
@@ -172,7 +172,7 @@ def with_warnings(
     """The scores with warnings about relations that cannot be predicted in the graph, where methods have a name."""
     if method is None or not isinstance(wanted, str):
         return list(scores)
-    from unseen.cautions import cautions_for  # compiled loops only where something is predicted
+    from unseen.asking.cautions import cautions_for  # compiled loops only where something is predicted
 
     cautions, uncalibrated = cautions_for(graph, method, wanted), api.uncalibrated(wanted)
     return [

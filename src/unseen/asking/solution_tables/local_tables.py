@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unseen.answers import DEFAULT_TOP
+from unseen.asking.answers import DEFAULT_TOP
+from unseen.asking.preparing import prefixes_of, prepare
+from unseen.asking.solution_tables.solving import solved
+from unseen.asking.solution_tables.wanted import ExactRows, Predicted, Wishes
 from unseen.database.relation_store import RelationStore
 from unseen.logic.sparql.parse import NAMESPACES
-from unseen.preparing import prefixes_of, prepare
-from unseen.solution_tables.solving import solved
-from unseen.solution_tables.wanted import ExactRows, Predicted, Wishes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from unseen.answers import Answers, Question
+    from unseen.asking.answers import Answers, Question
     from unseen.graph import KnowledgeGraph
     from unseen.logic.outer_form import OuterForm
 

@@ -13,7 +13,7 @@ from unseen.graph.conversions import triple_table
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, Project
 from unseen.logic.stopping import check_stop
-from unseen.scores import TRIPLE, Scores
+from unseen.scoring.scores import TRIPLE, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -222,7 +222,7 @@ def warnings_about(
     if opened is None or not predicted.any():
         return ()
     if guesses is None:
-        from unseen.cautions import cautions_for
+        from unseen.asking.cautions import cautions_for
 
         guesses = cautions_for(graph, opened, name).guesses
     relations, counts = np.unique(triples.relations[predicted], return_counts=True)

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unseen.asking.solution_tables.uncertain_count import UncertainCount
+from unseen.asking.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 from unseen.database.relation_store import key_of_term, term_of_key, text_of_term
 from unseen.probability.answer_counts import expected_number
-from unseen.solution_tables.uncertain_count import UncertainCount
-from unseen.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from typing import Any
 
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
+    from unseen.asking.solution_tables.wanted import Wanted
     from unseen.database.relation_store import Row
     from unseen.logic.outer_form import Count, Grouping, OuterForm
-    from unseen.solution_tables.wanted import Wanted
 
     Rows = list[tuple[Row, float, bool]]
     Values = tuple[str | None, ...]

@@ -20,7 +20,7 @@ from unseen.logic.algebra import Not, Project, Query
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
     from unseen.graph import KnowledgeGraph
     from unseen.logic.protocols import Estimator
     from unseen.rules.rule_set import Rules

@@ -12,13 +12,13 @@ import torch
 import unseen
 from tests.cli.command import command_in
 from unseen.api import ask_all, open_method
-from unseen.cautions import Cautions
+from unseen.asking.cautions import Cautions
+from unseen.asking.preparing import prepare
 from unseen.datasets.hidden_facts import hidden_of_relation
 from unseen.evaluation.predictability import NO_VERDICT, Verdict, largest_share
 from unseen.graph import KnowledgeGraph
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Query
-from unseen.preparing import prepare
 
 LIKES = "?x : likes(e0, x)"
 NEXT = "?x : next_to(e0, x)"
@@ -101,7 +101,7 @@ class TestVerdicts:
         self, family: KnowledgeGraph, world: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert Cautions(Guesses(), "model").verdict(family, 0) == NO_VERDICT
-        monkeypatch.setattr("unseen.cautions.MOST_TRIPLES", 100)
+        monkeypatch.setattr("unseen.asking.cautions.MOST_TRIPLES", 100)
         assert Cautions(Guesses(), "model").verdict(world, relation(world, "likes")) == NO_VERDICT
 
     def test_a_verdict_is_kept_until_the_relation_has_changed(self, world: KnowledgeGraph) -> None:

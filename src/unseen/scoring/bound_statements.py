@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unseen.asking.preparing import is_sparql, prefixes_of
 from unseen.logic.algebra import And, Not, Or, Query, rebuild
 from unseen.logic.closed import Some, bound_statement, fact, is_positive, relations_of, statement_of, with_parts
 from unseen.logic.events import At
 from unseen.logic.resolving import KindNames, resolved, type_relation_of
 from unseen.logic.variables import with_variables
-from unseen.preparing import is_sparql, prefixes_of
-from unseen.scores import shown_triple
+from unseen.scoring.scores import shown_triple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unseen.answers import Answer, Answers
+from unseen.asking.answers import Answer, Answers
+from unseen.asking.solution_tables.grouping import grouped
+from unseen.asking.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 from unseen.database.relation_store import key_of_term, text_of_term
-from unseen.solution_tables.grouping import grouped
-from unseen.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from unseen.asking.solution_tables.wanted import Solving, Wishes
     from unseen.database.relation_store import Row
     from unseen.graph.names import Names
     from unseen.logic.outer_form import OuterForm
-    from unseen.solution_tables.wanted import Solving, Wishes
 
 MOST_KNOWN, MOST_PREDICTED = 10_000, 1_000
 """Solutions of a core that a table is computed from, where something around the core may remove or order them."""

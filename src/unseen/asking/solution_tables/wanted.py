@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from unseen.answers import DEFAULT_TOP, Answer, Answers
+from unseen.asking.answers import DEFAULT_TOP, Answer, Answers
 from unseen.database.relation_store import term_of_key
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from unseen.answers import Counted
+    from unseen.asking.answers import Counted
     from unseen.graph.names import Names
     from unseen.logic.outer_form import OuterForm
 

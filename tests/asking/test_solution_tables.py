@@ -11,15 +11,15 @@ import pytest
 
 import unseen
 from tests.logic.test_joins import by_engine, random_graph, table_of
+from unseen.asking.preparing import prepare
+from unseen.asking.solution_tables.uncertain_count import UncertainCount
 from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
-from unseen.preparing import prepare
-from unseen.solution_tables.uncertain_count import UncertainCount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.answers import Answers
+    from unseen.asking.answers import Answers
 
 TABLES = int(os.environ.get("UNSEEN_JOIN_QUERIES", "300"))
 """Random queries that are held against the engine."""

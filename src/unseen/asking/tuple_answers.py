@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from unseen.answers import Answer, Answers
+from unseen.asking.answers import Answer, Answers
 from unseen.logic.formula import Negation, constants_of
 from unseen.logic.joins.best_tuples import BoundTrees, FoundTuple, TupleSearch
 from unseen.logic.joins.tuple_values import RankedTuple, entity_places, in_order, may_be_answer, with_values
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unseen.answers import Question
+    from unseen.asking.answers import Question
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
     from unseen.logic.joins.best_tuples import Values

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.answers import DEFAULT_TOP, Question
+from unseen.asking.answers import DEFAULT_TOP, Question
 from unseen.errors import QueryRefused, QuestionTooLarge, UnseenError, ValuesMissing
 from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, walk
 from unseen.logic.events import At

@@ -1,0 +1,1 @@
+"""How likely statements are: facts, formulas, and whole tables of triples."""
