@@ -195,9 +195,10 @@ class Predictor:
         version, graph = self.database.version, self.database.graph
         for question in _single_steps(graph):
             with suppress(QueryRefused):  # a relation that the model does not know
-                ask_all(graph, [question], self.method, self.name)
-                self._graph, self._version = graph, version
-                self._measured(graph, [_Bound(question, 1)], exact=self.method is None)
+                for exact in dict.fromkeys((True, self.method is None)):
+                    ask_all(graph, [question], *self._asked_of(exact=exact))
+                    self._graph, self._version = graph, version
+                    self._measured(graph, [_Bound(question, 1)], exact=exact)
                 return
 
     def measuring(self) -> float:
@@ -213,6 +214,10 @@ class Predictor:
     def _units(self, graph: KnowledgeGraph, steps: int) -> int:
         near = getattr(self.method, "near", None)
         return units_of(graph, steps, in_parts=near is not None and near(graph) is not None)
+
+    def _asked_of(self, *, exact: bool) -> tuple[Method | None, str]:
+        """The method that answers, and its name."""
+        return (None, "exact") if exact else (self.method, self.name)
 
     def _is_exact(self, planned: Planned) -> bool:
         return planned.asked.exact or self.method is None
@@ -274,7 +279,7 @@ class Predictor:
 
     def _measured(self, graph: KnowledgeGraph, questions: list[_Bound], *, exact: bool) -> list[Answers]:
         """The answers of one call; the time that it takes, and that of its reasons, are noted apart."""
-        method, name = (None, "exact") if exact else (self.method, self.name)
+        method, name = self._asked_of(exact=exact)
         steps = sum(one.steps for one in questions) + PREPARING * (graph is not self._graph)
         is_tree = questions[0].is_tree
         explained = 0 if exact else EXPLAINING * sum(one.question.explain for one in questions)
