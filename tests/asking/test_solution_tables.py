@@ -142,6 +142,9 @@ def test_having_is_a_probability() -> None:
     for one in answers:
         assert one.known == (int(one.values["n"]) > 1)
         assert one.probability == pytest.approx(1) if one.known else 0 < one.probability <= 1
+    alone = unseen.ask(graph, text.replace("(COUNT(?x) AS ?n) ", ""), method=method, top=50)
+    chances = {one.values["c"]: one.probability for one in answers}
+    assert {one.values["c"]: one.probability for one in alone} == pytest.approx(chances)
 
 
 def test_the_number_of_uncertain_things() -> None:

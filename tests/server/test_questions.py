@@ -12,7 +12,7 @@ import unseen
 from tests.conftest import FAMILY
 from tests.reasons.tree import TREE
 from tests.server.running import JSON, Running, running
-from unseen.server.server_settings import ServerSettings
+from unseen.server.server_settings import Limits, ServerSettings
 
 GRANDCHILDREN = "?u : exists child . parent(Ada, child) & parent(child, u)"
 
@@ -51,7 +51,8 @@ def test_reasons_come_with_an_explained_question_and_only_then(tmp_path: Path) -
 
 
 def test_the_shipped_model_answers_and_knows_a_new_fact_at_once(tmp_path: Path) -> None:
-    with running(tmp_path / "family.db", FAMILY, ServerSettings(port=0)) as server:
+    patient = ServerSettings(port=0, limits=Limits(seconds=300.0))  # the first question may have to compile
+    with running(tmp_path / "family.db", FAMILY, patient) as server:
         before = server.ask(GRANDCHILDREN).json
         assert before["method"] == "default"
         assert [answer["entity"] for answer in before["answers"] if answer["known"]] == ["Dora", "Emil"]

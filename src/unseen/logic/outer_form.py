@@ -45,6 +45,10 @@ class CountComparison(NamedTuple):
     number: float
 
 
+HAVING_COUNT = "unseen_having"
+"""What the count of HAVING is called among the known groups, where it is no column."""
+
+
 class Order(NamedTuple):
     """One key of ORDER BY: a column, and whether the largest value comes first."""
 
@@ -109,7 +113,17 @@ class OuterForm:
         """The groups that the graph knows, as SPARQL; with all of them or those that pass HAVING."""
         having = self.having if with_having else ""
         keys = " ".join(f"?{key}" for key in self.grouping.keys) if self.grouping else ""
-        return f"{self.prologue} SELECT {keys} {self.aggregates} WHERE {self.group} {self.group_by} {having}"
+        aggregates = f"{self.aggregates} {self._count_of_having()}"
+        return f"{self.prologue} SELECT {keys} {aggregates} WHERE {self.group} {self.group_by} {having}"
+
+    def _count_of_having(self) -> str:
+        """The count that HAVING compares, as SPARQL, unless it is a column."""
+        having = self.grouping.having if self.grouping else None
+        if having is None or having.counted.name:
+            return ""
+        counted = having.counted
+        what = "*" if counted.variable is None else f"?{counted.variable}"
+        return f"(COUNT({'DISTINCT ' if counted.is_distinct else ''}{what}) AS ?{HAVING_COUNT})"
 
     def around(self, table: str) -> str:
         """What is computed from a table of solutions, as SPARQL."""

@@ -13,7 +13,6 @@ from unseen.database.engine.engine_reader import MOST_IN_MEMORY
 from unseen.database.engine.wire_errors import ResultTooLarge, UnknownGraph
 from unseen.database.format_versions import GRAPHS, SOLUTIONS, chosen
 from unseen.database.graph_store import Lines
-from unseen.database.relation_store import rows_of_json
 from unseen.database.update_text import TracedUpdate
 from unseen.server.problems import Problem, bad_request, busy
 from unseen.server.spool import SpooledResponse
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from unseen.database.engine.frames import Header
-    from unseen.database.relation_store import Row
+    from unseen.server.callers import Caller
     from unseen.server.reader_pool import Readers
 
 LARGEST_DOCUMENT = 8
@@ -57,18 +56,19 @@ class ExactAnswers:
         header |= {"default": default_graphs, "named": named_graphs}
         return await self._response(request, header, text)
 
-    async def rows(self, text: str) -> list[Row]:
-        """The solutions of a SELECT, as terms of N-Triples."""
+    async def rows(self, text: str, caller: Caller) -> bytes:
+        """The solutions of a SELECT, in SPARQL's JSON."""
         solutions, triples = _wanted(JSON_RESULTS)
         header = {"do": "query", "solutions": solutions, "triples": triples, **self._room(MOST_OF_TABLE)}
         try:
-            told, result = await self._readers.ask({**header, "default": [], "named": []}, text.encode(), text=text)
+            header |= {"default": [], "named": []}
+            told, result = await self._readers.ask(header, text.encode(), gone=caller.gone, text=text)
         except ResultTooLarge as error:
             raise bad_request(str(error), "result_too_large") from None
         if "file" in told:
             with self._readers.spool.kept(Path(told["file"])):
                 result = Path(told["file"]).read_bytes()
-        return rows_of_json(result)
+        return result
 
     async def graph(self, request: Request, graph: str | None, media_type: str) -> Response:
         """All statements of a graph."""

@@ -72,6 +72,7 @@ class Service:
         self.parsing = Parsing(self.work.plan, self.limits).turns
         self.texts = WorkerThreads("texts", threads=1, waiting=LONG_TEXTS)
         self.replies = WorkerThreads("replies", threads=2, waiting=self.limits.waiting)
+        self.tables = WorkerThreads("tables", threads=1, waiting=self.limits.waiting)
         self.names = WorkerThreads("names", threads=2, waiting=self.limits.waiting)
         self.numbers = WorkerThreads("numbers", threads=1, waiting=self.limits.waiting)
         self.writer = WorkerThreads("write", threads=1, waiting=self.limits.waiting)
@@ -103,7 +104,7 @@ class Service:
     async def stop(self) -> None:
         """Finish what was taken, as far as that is done in time, then close the database."""
         self.is_stopping = True
-        for workers in (self.texts, self.replies, self.names, self.numbers):
+        for workers in (self.texts, self.replies, self.tables, self.names, self.numbers):
             workers.stop()
         try:
             async with asyncio.timeout(self.settings.shutdown_seconds):
@@ -122,6 +123,10 @@ class Service:
     async def help(self, action: Callable[[], Result]) -> Result:
         """Make a reply, in threads that no query can hold."""
         return await self.replies.run(action, self.limits.seconds)
+
+    async def compute(self, action: Callable[[], Result]) -> Result:
+        """Take one step to a table; a thread of its own, so that large tables delay each other alone."""
+        return await self.tables.run(action, self.limits.seconds)
 
     async def look_up(self, action: Callable[[], Result]) -> Result:
         """Look something up in the graph."""

@@ -16,6 +16,8 @@ import numpy as np
 from unseen.asking.solution_tables.uncertain_count import UncertainCount
 from unseen.asking.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 from unseen.database.relation_store import key_of_term, term_of_key, text_of_term
+from unseen.logic.outer_form import HAVING_COUNT
+from unseen.logic.stopping import check_stop
 from unseen.probability.answer_counts import expected_number
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from unseen.asking.answers import Answers
     from unseen.asking.solution_tables.wanted import Wanted
     from unseen.database.relation_store import Row
-    from unseen.logic.outer_form import Count, Grouping, OuterForm
+    from unseen.logic.outer_form import Count, CountComparison, Grouping, OuterForm
 
     Rows = list[tuple[Row, float, bool]]
     Values = tuple[str | None, ...]
@@ -154,13 +156,16 @@ def _by_group(
     ]
     distinct = list(dict.fromkeys(questions))
     answered: list[Answers] = (yield distinct) if distinct else []
-    by_question = dict(zip(distinct, answered, strict=True))
+    found_by = {
+        key: ([answer.probability for answer in one], Beyond.of(one))
+        for key, one in zip(distinct, answered, strict=True)
+    }
     for values, group in chosen.items():
+        check_stop()
         for count in _uncertain(grouping):
             key = Predicted(_counted(form, count), _given(grouping, values), MOST_COUNTED, predicted_only=True)
-            if key in by_question:
-                group.counted[count] = [answer.probability for answer in by_question[key]]
-                group.beyond[count] = Beyond.of(by_question[key])
+            if key in found_by:
+                group.counted[count], group.beyond[count] = found_by[key]
     return tuple(dict.fromkeys([*warnings, *(w for one in answered for w in (*one.warnings, *incomplete(one)))]))
 
 
@@ -188,7 +193,9 @@ def _by_solution(
             shown = {key: value for key, value in zip(grouping.keys, values, strict=True) if value is not None}
             row = shown | {one.name: _number(0) for one in grouping.counts}
             groups[values] = CountedGroup(row, is_known=False, passes=False)
+        check_stop()
         groups[values].counted[count] = list(seen.values())
+        groups[values].beyond[count] = Beyond.by(groups[values].counted[count])
         groups[values].likely = max(groups[values].likely, *seen.values())
     return (*found.warnings, *incomplete(found))
 
@@ -213,14 +220,11 @@ def _values(grouping: Grouping, row: Row) -> Values:
 
 def _row(grouping: Grouping, group: CountedGroup) -> tuple[Row, float, bool]:
     """One group as a row, its probability, and whether it is known."""
-    row, numbers = dict(group.row), {}
-    for count in _uncertain(grouping):
-        known = int(text_of_term(row[count.name])) if count.name in row else 0
-        if count not in group.counted:
-            continue
-        numbers[count] = UncertainCount.of(known, group.counted[count])
-        if count.name:
-            beyond = group.beyond.get(count) or Beyond.by(group.counted[count])
+    check_stop()
+    row = dict(group.row)
+    for count in grouping.counts:
+        if count in group.beyond:
+            known, beyond = _known_number(row, count), group.beyond[count]
             row[f"{count.name}_expected"] = f'"{known + beyond.expected:.2f}"^^{_DECIMAL}'
             row |= {
                 f"{count.name}_low": _number(known + beyond.low),
@@ -228,17 +232,29 @@ def _row(grouping: Grouping, group: CountedGroup) -> tuple[Row, float, bool]:
             }
     having = grouping.having
     if having is not None:
-        count = having.counted
-        likely = numbers[count].chance(having.sign, having.number) if count in numbers else float(group.passes)
-        return row, likely, group.is_known and group.passes
+        return row, _chance_of(group, having), group.is_known and group.passes
     return row, 1.0 if group.is_known else group.likely, group.is_known
+
+
+def _chance_of(group: CountedGroup, having: CountComparison) -> float:
+    """How probable it is that a group passes HAVING."""
+    count = having.counted
+    if count not in group.counted:
+        return float(group.passes)
+    number = UncertainCount.of(_known_number(group.row, count), group.counted[count])
+    return number.chance(having.sign, having.number)
+
+
+def _known_number(row: Row, count: Count) -> int:
+    name = count.name or HAVING_COUNT
+    return int(text_of_term(row[name])) if name in row else 0
 
 
 def _place(grouping: Grouping, one: tuple[Row, float, bool]) -> tuple[object, ...]:
     """What rows are sorted by: the columns that the question names, else the known ones with the largest counts."""
     row, probability, is_known = one
     if not grouping.order:
-        counts = [-_sortable(row.get(count.name))[0] for count in grouping.counts]
+        counts = [-_known_number(row, count) for count in _uncertain(grouping)]
         expected = [-_sortable(row.get(f"{count.name}_expected"))[0] for count in grouping.counts]
         return (not is_known, *counts, *expected, -probability)
     columns = {**row, "score": f'"{probability}"', "known": f'"{int(is_known)}"'}

@@ -12,6 +12,7 @@ from unseen.asking.answers import Answer, Answers
 from unseen.asking.solution_tables.grouping import grouped
 from unseen.asking.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 from unseen.database.relation_store import key_of_term, text_of_term
+from unseen.logic.stopping import check_stop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,6 +90,7 @@ def readable_names(names: Names, terms: Sequence[str]) -> dict[str, str]:
 
 
 def _answer(rank: int, one: tuple[Row, float, bool], columns: Sequence[str], readable: Mapping[str, str]) -> Answer:
+    check_stop()
     row, probability, is_known = one
     values = {name: readable[row[name]] for name in columns if name in row}
     keys = {name: key_of_term(row[name]) for name in values}
