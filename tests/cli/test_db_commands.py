@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.command import Command
 from tests.conftest import FAMILY
+from tests.database.endpoint import SmallEndpoint, running
 from unseen.database import Database
 
 
@@ -94,3 +95,16 @@ def test_a_damaged_database_is_named_and_repaired(command: Command, folder: Path
     assert "nothing is lost" in repaired.errors
     assert f"damaged-{journal.name}" in repaired.errors
     assert command("db", "info", made).code == 0
+
+
+def test_an_endpoint_is_imported(command: Command, folder: Path) -> None:
+    small = SmallEndpoint()
+    small.add("<http://e/a> <http://e/r> <http://e/b> .", "<http://e/b> <http://e/r> <http://e/c> .")
+    assert command("db", "create", "new.db").code == 0
+    with running(small):
+        result = command("db", "load", "new.db", small.url)
+        assert (result.code, result.errors) == (0, "new.db: 3 entities, 1 relations, 2 triples\n")
+        assert "is imported alone" in command("db", "load", "new.db", small.url, "other.tsv").errors
+        assert "make it empty, then import" in command("db", "create", "other.db", small.url).errors
+    assert "are for the address of an endpoint" in command("db", "load", "new.db", "a.tsv", "--graph", "x").errors
+    assert not (folder / "new.db.import").exists()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unseen.database import Database
+    from unseen.database.importing.importer import Import
 
 app = CommandLine(help="Keep a graph on disk: durable, growing, ready to be served.", no_args_is_help=True)
 
@@ -30,6 +31,14 @@ _VALUES = typer.Option(
     show_default=False,
 )
 _SKIP_ERRORS = typer.Option("--skip-errors", help="Skip lines that are not triples, and count them.")
+_SOURCES = typer.Argument(
+    metavar="GRAPH...", help="Graph files, `countries`, or the address of a SPARQL endpoint.", show_default=False
+)
+_GRAPH = typer.Option("--graph", metavar="IRI", help="Endpoint: only this named graph.", show_default=False)
+_ONLY = typer.Option(
+    "--only", metavar="PATTERN", help="Endpoint: only subjects ?s that match, in SPARQL.", show_default=False
+)
+_PAGE_SIZE = typer.Option("--page-size", min=100, help="Endpoint: statements a page.")
 _JSON = typer.Option("--json", help="Print JSON.")
 
 
@@ -53,6 +62,8 @@ def create(
     from unseen.cli.console import note
     from unseen.database import Database
 
+    if any(graph.lower().startswith(("http://", "https://")) for graph in graphs or ()):
+        raise typer.BadParameter("make it empty, then import the endpoint: unseen db load", param_hint="GRAPH")
     existed = path.exists()
     try:
         with Database.create(path, literals=literals) as database:
@@ -68,19 +79,33 @@ def create(
 @app.command()
 def load(
     path: Annotated[Path, _PATH],
-    graphs: Annotated[list[str], _GRAPHS],
+    graphs: Annotated[list[str], _SOURCES],
     values: Annotated[list[str] | None, _VALUES] = None,
     skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
+    graph: Annotated[str | None, _GRAPH] = None,
+    only: Annotated[str | None, _ONLY] = None,
+    page_size: Annotated[int, _PAGE_SIZE] = 10_000,
 ) -> None:
     """Load graph files into a database, in bulk: all of them or, if anything is wrong, nothing.
+
+    A SPARQL endpoint is read page by page into PATH.import; after Ctrl-C the same command goes on.
 
     \b
     Examples:
       unseen db load world.db more.tsv more.nt.gz
+      unseen db load world.db http://localhost:3030/world/query --only "?s a <http://example.org/City>"
     """
     from unseen.cli.console import note
     from unseen.database import Database
+    from unseen.database.importing.importer import Import, is_address
 
+    if any(map(is_address, graphs)):
+        if len(graphs) > 1 or values:
+            raise typer.BadParameter("an endpoint is imported alone, without other graphs", param_hint="GRAPH")
+        _import(path, Import(graphs[0], graph, only, page_size, skip_errors))
+        return
+    if graph or only:
+        raise typer.BadParameter("--graph and --only are for the address of an endpoint", param_hint="GRAPH")
     with Database(path) as database:
         _load(database, graphs, skip_errors, values)
         note(f"{path}: {_counts(database)}")
@@ -226,6 +251,28 @@ def _load(database: Database, graphs: Sequence[str], skip_errors: bool, values: 
     if report.skipped:
         first = next(file.first_skipped for file in report.files if file.first_skipped)
         note(f"{report.skipped:,} malformed lines were left out, the first: {first}")
+
+
+def _import(path: Path, wanted: Import) -> None:
+    """An endpoint into a database, which is not in use while pages come."""
+    from dataclasses import replace
+
+    from unseen.cli.console import note, progress_bar
+    from unseen.database import Database
+    from unseen.database.importing.importer import folder_beside
+
+    with Database(path):  # whether there is one that can be opened is known before hours of work
+        pass
+    try:
+        with progress_bar("importing", unit="statements") as progress:
+            wanted = replace(wanted, progress=progress, note=note)
+            state = wanted.fetched(path)
+    except KeyboardInterrupt:
+        note(f"what has come is in {folder_beside(path)}; the same command goes on")
+        raise
+    with Database(path) as database:
+        wanted.into(database, state)
+        note(f"{path}: {_counts(database)}")
 
 
 def _triples(words: Sequence[str], file: str | None) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,1 @@
+"""Importing everything that a SPARQL endpoint holds, page by page."""
