@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unseen.bulk.question_files import AskedQuestion
 
 MANIFEST = "answers.json"
+Row = dict[str, Any]
 
 
 class AnswerParts:
@@ -51,14 +52,13 @@ class AnswerParts:
         """Whether a part is there."""
         return self._path(number).exists()
 
-    def write(self, number: int, questions: Sequence[AskedQuestion], results: Sequence[Answers | UnseenError]) -> None:
-        """Keep the answers of a part; the file is there as a whole or not at all."""
+    def write(self, number: int, rows: Sequence[Row]) -> None:
+        """Keep the rows of a part; the file is there as a whole or not at all."""
         import pyarrow as pa
         from pyarrow import parquet
 
-        rows = [row for pair in zip(questions, results, strict=True) for row in _rows(*pair)]
         with replacing(self._path(number)) as stream:
-            parquet.write_table(pa.Table.from_pylist(rows, _schema()), stream)
+            parquet.write_table(pa.Table.from_pylist(list(rows), _schema()), stream)
 
     def finish(self, parts: int) -> None:
         """Make the table of all parts, and remove them."""
@@ -93,7 +93,13 @@ def _schema() -> pa.Schema:
     )
 
 
-def _rows(question: AskedQuestion, result: Answers | UnseenError) -> Iterator[dict[str, Any]]:
+def answer_rows(questions: Sequence[AskedQuestion], results: Sequence[Answers | UnseenError]) -> Iterator[Row]:
+    """The rows of some questions with their answers, in order."""
+    for pair in zip(questions, results, strict=True):
+        yield from _rows(*pair)
+
+
+def _rows(question: AskedQuestion, result: Answers | UnseenError) -> Iterator[Row]:
     asked = {"number": question.number, "id": question.name, "question": question.text}
     if isinstance(result, UnseenError):
         yield asked | {"error": str(result)}

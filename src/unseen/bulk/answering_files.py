@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from unseen import api
 from unseen.asking.answers import Answers
 from unseen.asking.preparing import prepare
-from unseen.bulk.answer_table import AnswerParts
+from unseen.bulk.answer_table import AnswerParts, Row, answer_rows
+from unseen.bulk.question_files import AskedQuestion
 from unseen.errors import Stopped, UnseenError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from unseen.asking.answers import Question
-    from unseen.bulk.question_files import AskedQuestion
     from unseen.client import Client
     from unseen.graph import KnowledgeGraph
     from unseen.logic.method import Method
@@ -27,6 +27,10 @@ MOST_CELLS = 1 << 24
 """Memberships of one batch, each question counted once."""
 
 Results = list[Answers | UnseenError]
+Batch = Sequence[AskedQuestion]
+"""Questions that are asked together."""
+SpreadAnswers = Callable[[Sequence[Batch]], Iterable[tuple[int, list[Row]]]]
+"""Gives the place and the rows of each of some batches, in any order."""
 
 
 class Asker(Protocol):
@@ -49,6 +53,7 @@ class GraphAsker:
 
     def __init__(self, graph: KnowledgeGraph, method: str | None = None, **options: Any) -> None:
         self.graph, self.name = graph, method or api.default_method()
+        self.options_given = dict(options)
         self.all_predictions = bool(options.pop("all_predictions", False))
         self.options = options
         self.method: Method | None = None if self.name == "exact" else api.open_method(self.name)
@@ -147,20 +152,33 @@ def answer_file(
     *,
     restart: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
+    spread: SpreadAnswers | None = None,
 ) -> int:
-    """Answer questions into a Parquet table, and return how many were answered by an earlier, interrupted call."""
+    """Answer questions into a Parquet table, and return how many were answered by an earlier, interrupted call.
+
+    `spread` answers batches elsewhere, in place of the asker; the table is the same.
+    """
     parts = AnswerParts(output, asker.identity | {"questions": _digest(questions)}, restart=restart)
-    starts = range(0, len(questions), asker.batch)
-    kept = 0
-    for number, start in enumerate(starts):
-        chosen = questions[start : start + asker.batch]
-        if parts.has(number):
-            kept += len(chosen)
-        else:
-            parts.write(number, chosen, asker.ask(chosen))
-        progress(start + len(chosen), len(questions))
-    parts.finish(len(starts))
+    batches = [questions[start : start + asker.batch] for start in range(0, len(questions), asker.batch)]
+    left = [number for number in range(len(batches)) if not parts.has(number)]
+    done = kept = len(questions) - sum(len(batches[number]) for number in left)
+    progress(done, len(questions))
+    for place, rows in (spread or _in_order(asker))([batches[number] for number in left]):
+        parts.write(left[place], rows)
+        done += len(batches[left[place]])
+        progress(done, len(questions))
+    parts.finish(len(batches))
     return kept
+
+
+def _in_order(asker: Asker) -> SpreadAnswers:
+    """Batches answered one after the other, here."""
+
+    def answered(batches: Sequence[Batch]) -> Iterator[tuple[int, list[Row]]]:
+        for place, batch in enumerate(batches):
+            yield place, list(answer_rows(batch, asker.ask(batch)))
+
+    return answered
 
 
 def _digest(questions: Sequence[AskedQuestion]) -> str:

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unseen.cli.crews import RayAddress, Workers, asked_crew
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from unseen.bulk.answering_files import Asker
+    from unseen.bulk.answering_files import Asker, SpreadAnswers
+    from unseen.spreading.crew import Crew
 
 
 def answer(
@@ -70,6 +73,8 @@ def answer(
             show_default=False,
         ),
     ] = None,
+    workers: Workers = None,
+    ray: RayAddress = None,
     restart: Annotated[bool, typer.Option("--restart", help="Forget what an interrupted run has answered.")] = False,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
@@ -85,6 +90,7 @@ def answer(
       unseen answer questions.txt -g countries -o answers.parquet
       unseen answer questions.jsonl -g facts.tsv -g more.nt.gz -o answers.parquet --top 50
       unseen answer questions.parquet -g http://127.0.0.1:7878 -o answers.parquet
+      unseen answer questions.txt -g graph.db -o answers.parquet --workers 4
     """
     from unseen.bulk.answering_files import answer_file
     from unseen.bulk.question_files import read_questions
@@ -95,9 +101,13 @@ def answer(
     options |= {"kind": answers_like, "type_relation": type_relation, "new": new}
     options |= {"order_by": order_by, "predict_values": predict_values}
     reading = {"literals": literals, "skip_errors": skip_errors, "values": tuple(values or ())}
-    with _asker(graph, method, options, reading) as asker, progress_bar("answering", "questions") as bar:
+    with (
+        _asker(graph, method, options, reading) as asker,
+        asked_crew(workers, ray) as crew,
+        progress_bar("answering", "questions") as bar,
+    ):
         try:
-            kept = answer_file(asked, asker, output, restart=restart, progress=bar)
+            kept = answer_file(asked, asker, output, restart=restart, progress=bar, spread=_spread(crew, asker))
         except KeyboardInterrupt:
             note("what was answered is kept: the same command goes on from there")
             raise
@@ -123,3 +133,17 @@ def _asker(
             yield GraphAsker(read(graph, **reading), method, **options)
 
     return opened()
+
+
+def _spread(crew: Crew | None, asker: Asker) -> SpreadAnswers | None:
+    """How a crew answers; a server answers alone."""
+    from unseen.bulk.answering_files import GraphAsker
+    from unseen.errors import UnseenError
+
+    if crew is None:
+        return None
+    if not isinstance(asker, GraphAsker):
+        raise UnseenError("a server answers by itself: leave out --workers and --ray, or name the graph")
+    from unseen.spreading.spread_answers import spread_answers
+
+    return spread_answers(crew, asker)

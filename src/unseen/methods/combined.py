@@ -38,6 +38,7 @@ from unseen.methods.zero_shot.frontier import relations_alone
 
 if TYPE_CHECKING:
     from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
+    from unseen.methods.own_weights.own_weights import OwnWeights
     from unseen.methods.zero_shot.zero_shot import ZeroShot
     from unseen.rules.rule_set import Rules
 
@@ -89,11 +90,16 @@ class Combined:
             return self
         return self._at.setdefault(effort, replace(self, effort=effort, _at={self.effort: self}))
 
-    def _own_rows(self, graph: KnowledgeGraph, relations: Int[Tensor, " batch"]) -> OwnRows | None:
-        """What a graph that is read in parts adds to the weights: nothing where the whole is too much to ask."""
-        if graph.num_triples > MOST_FITTED or not self._fits(graph):
+    def own_weights(self, graph: KnowledgeGraph) -> OwnWeights | None:
+        """What a graph adds to the weights; nothing where the whole of it is too much to ask."""
+        if self.near(graph) is not None and (graph.num_triples > MOST_FITTED or not self._fits(graph)):
             return None
-        return self.own.weights(self, graph).rows(relations.cpu().numpy().astype(np.int64))
+        return self.own.weights(self, graph)
+
+    def _own_rows(self, graph: KnowledgeGraph, relations: Int[Tensor, " batch"]) -> OwnRows | None:
+        """What a graph that is read in parts adds to the weights of some relations."""
+        own = self.own_weights(graph)
+        return None if own is None else own.rows(relations.cpu().numpy().astype(np.int64))
 
     def near(self, graph: KnowledgeGraph) -> NearProjection | None:
         """What projects on a graph of which the network reads a part at a time; None where it reads all of it."""

@@ -66,6 +66,12 @@ class OwnOpening:
                 self._latest[:] = [found]
         return found
 
+    def use(self, graph: KnowledgeGraph, weights: OwnWeights) -> None:
+        """Take what a graph adds, as it was found out before."""
+        with self._lock:
+            self._remembered[graph] = weights
+            self._latest[:] = [weights]
+
     def _opened(self, method: Combined, graph: KnowledgeGraph) -> OwnWeights:
         model = checksum_of_model(method)
         if not is_wanted() or graph.num_triples < LEAST_TRIPLES:

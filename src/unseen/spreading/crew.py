@@ -1,0 +1,157 @@
+"""A crew: workers that share pieces of work. One that dies is replaced, and its piece is done again by another.
+
+```python
+with crew_of(workers=4, address=None) as crew:
+    for number, result in crew.results(make, shared, pieces):
+        ...
+```
+
+`make(*shared)` is called once in every worker and returns what does a piece: a function of one argument. All of it
+travels between processes. Of what is shared, each machine holds one copy: arrays are read where they lie, and cannot
+be written. Results come in the order in which they are done, each piece exactly once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from unseen.errors import UnseenError
+from unseen.spreading.cluster import CORES_OF_A_WORKER, opened_ray
+from unseen.spreading.worker import Trouble, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+TRIES = 3
+"""Workers that may die over one piece."""
+LOOK = 1.0
+"""Seconds between two looks at the time."""
+STARTING = -1
+"""In place of the number of a piece: the worker is not ready yet."""
+
+
+@contextmanager
+def crew_of(workers: int | None, address: str | None) -> Iterator[Crew]:
+    """A crew of so many workers, by default one for each GPU or else for every two cores; its processes end with it."""
+    with opened_ray(address, workers) as ray:
+        resources = ray.cluster_resources()
+        cores, gpus = int(resources.get("CPU", 1)), int(resources.get("GPU", 0))
+        count = workers or gpus or max(1, cores // CORES_OF_A_WORKER)
+        yield Crew(ray, count, cores / count, min(1.0, gpus / count))
+
+
+@dataclass(frozen=True)
+class Crew:
+    """So many workers, each with its share of the cores and of the GPUs."""
+
+    ray: Any
+    workers: int
+    cores_each: float
+    gpus: float = 0.0
+
+    @property
+    def threads(self) -> int:
+        """Of each worker."""
+        return max(1, int(self.cores_each))
+
+    @property
+    def cores(self) -> float:
+        """Kept for each worker, so that all find a place."""
+        return float(self.threads) if self.cores_each >= 1 else self.cores_each
+
+    def results(
+        self,
+        make: Callable[..., Callable[[Any], Any]],
+        shared: Sequence[object],
+        pieces: Sequence[Any],
+        *,
+        until: float | None = None,
+    ) -> Iterator[tuple[int, Any]]:
+        """The place and the result of every piece, as they are done; no more of them after a time of the clock."""
+        work = _Work(self, [self.ray.put(one) for one in (make, *shared)], pieces)
+        try:
+            yield from work.results(until)
+        finally:
+            work.end()
+
+
+@dataclass(eq=False)
+class _Work:
+    """Pieces that wait, those that are being done, and who does them.
+
+    Only a worker that is ready is given a piece: one that finds no place in a cluster holds up nothing.
+    """
+
+    crew: Crew
+    references: list[Any]
+    pieces: Sequence[Any]
+    waiting: deque[int] = field(init=False)
+    free: list[Any] = field(default_factory=list)
+    doing: dict[Any, tuple[Any, int]] = field(default_factory=dict)
+    """By the reference to what is awaited: the worker, and the number of its piece; `STARTING` until it is ready."""
+    deaths: Counter[int] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.waiting = deque(range(len(self.pieces)))
+        for _ in range(min(self.crew.workers, len(self.pieces))):
+            self._hire()
+
+    def results(self, until: float | None) -> Iterator[tuple[int, Any]]:
+        ray, left = self.crew.ray, len(self.pieces)
+        while left:
+            self._hand_out()
+            done, _ = ray.wait(list(self.doing), num_returns=1, timeout=LOOK)
+            if until is not None and time.monotonic() > until:
+                return
+            for reference in done:
+                worker, number = self.doing.pop(reference)
+                try:
+                    result = _checked(ray.get(reference))
+                except ray.exceptions.RayError as error:
+                    self._replace(worker, number, error)
+                    continue
+                self.free.append(worker)
+                self.deaths[number] = 0
+                if number != STARTING:
+                    left -= 1
+                    yield number, result
+
+    def end(self) -> None:
+        """End all workers, whatever they do."""
+        for worker in [*self.free, *(worker for worker, _ in self.doing.values())]:
+            self.crew.ray.kill(worker, no_restart=True)
+
+    def _hand_out(self) -> None:
+        while self.waiting and self.free:
+            number, worker = self.waiting.popleft(), self.free.pop()
+            self.doing[worker.do.remote(self.pieces[number])] = worker, number
+
+    def _replace(self, worker: Any, number: int, error: Exception) -> None:
+        """Another worker for one that died, or that can no longer be reached; its piece is the next one."""
+        self.crew.ray.kill(worker, no_restart=True)
+        self.deaths[number] += 1
+        if self.deaths[number] == TRIES:
+            what = "before they were ready" if number == STARTING else "while they did the same work"
+            raise UnseenError(f"{TRIES} workers ended {what}; the last one: {error}")
+        if number != STARTING:
+            self.waiting.appendleft(number)
+        self._hire()
+
+    def _hire(self) -> None:
+        crew = self.crew
+        how = {"num_cpus": crew.cores, "num_gpus": crew.gpus, "scheduling_strategy": "SPREAD"}
+        worker = crew.ray.remote(Worker).options(**how).remote(crew.threads, self.references)
+        self.doing[worker.ready.remote()] = worker, STARTING
+
+
+def _checked(result: Any) -> Any:
+    """A result; the trouble of a worker is an error here."""
+    if not isinstance(result, Trouble):
+        return result
+    if result.is_mendable:
+        raise UnseenError(result.message)
+    raise RuntimeError(f"a worker failed:\n{result.message}")

@@ -1,0 +1,40 @@
+"""Commands with workers write what they write without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import FAMILY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.command import Command
+
+pytestmark = pytest.mark.usefixtures("crew")
+QUESTIONS = ["?x : likes(Ben, x)", "?x : likse(Ben, x)", "?x : parent(Ada, y) & likes(y, x)"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "family.tsv").write_text("".join("\t".join(triple) + "\n" for triple in FAMILY), encoding="utf-8")
+    return tmp_path
+
+
+def test_answers_of_workers_are_the_same_table(command: Command, folder: Path) -> None:
+    (folder / "q.txt").write_text("\n".join(QUESTIONS * 60), encoding="utf-8")
+    words = ["answer", "q.txt", "-g", "family.tsv", "--method", "rules", "-o"]
+    assert command(*words, "alone.parquet").code == 0
+    result = command(*words, "spread.parquet", "--workers", "2")
+    assert (result.code, result.errors) == (0, "180 questions answered: spread.parquet\n")
+    assert (folder / "alone.parquet").read_bytes() == (folder / "spread.parquet").read_bytes()
+
+
+def test_a_server_has_no_workers(command: Command, folder: Path) -> None:
+    (folder / "q.txt").write_text(QUESTIONS[0], encoding="utf-8")
+    result = command("answer", "q.txt", "-g", "http://127.0.0.1:9", "-o", "a.parquet", "--workers", "2")
+    assert result.code == 2
+    assert "a server answers by itself: leave out --workers" in result.errors
