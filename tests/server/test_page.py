@@ -100,9 +100,14 @@ def test_the_overview_counts_and_offers_ten_questions_that_have_answers(countrie
     borders = next(one for one in overview["relations"] if one["name"] == "borders")
     assert (borders["triples"], borders["heads"], borders["tails"]) == (648, 164, 164)
     assert len(overview["questions"]) == 10
-    for one in overview["questions"]:
+    *entities, pairs, how_many, how_likely = overview["questions"]
+    for one in (*entities, pairs):
         answers = countries.ask(one["question"], exact=True).json
         assert answers["known"] == one["known"] > 0
+    assert pairs["question"].startswith("?x, y : ")
+    counted = countries.ask(how_many["question"], exact=True).json["answers"][0]["values"]
+    assert counted["count"] == str(how_many["known"])
+    assert data(countries, "/ask.json", question=how_likely["question"])["score"]["known"] is False
 
 
 def test_the_overview_follows_the_graph(tmp_path: Path) -> None:
@@ -159,6 +164,65 @@ def test_answers_come_as_csv_and_parquet(countries: Running) -> None:
     assert [row["entity"] for row in rows] == [row["entity"] for row in table]
     assert len(table) == 9
     assert table[0]["known"] is True
+
+
+def test_tuples_have_a_column_for_each_variable_in_files(countries: Running) -> None:
+    asked = "?x, l : borders(France, x) & speaks(x, l) & !speaks(France, l)"
+    query = urlencode({"question": asked, "top": 3, "exact": "true"})
+    rows = list(csv.DictReader(io.StringIO(countries.send("GET", f"/ask.csv?{query}").text)))
+    table = pq.read_table(io.BytesIO(countries.send("GET", f"/ask.parquet?{query}").body))
+    assert table.column_names == ["rank", "entity", "key", "known", "probability", "x", "x_key", "l", "l_key"]
+    assert [(row["x"], row["l"]) for row in rows] == [(row["x"], row["l"]) for row in table.to_pylist()]
+    counted = urlencode({"question": "count x : borders(x, France)"})
+    numbers = pq.read_table(io.BytesIO(countries.send("GET", f"/ask.parquet?{counted}").body)).to_pylist()[0]
+    assert numbers["count"] == 8
+    assert numbers["count_low"] <= numbers["count_expected"] <= numbers["count_high"]
+
+
+def test_a_statement_has_a_score_in_the_place_of_answers(countries: Running) -> None:
+    found = data(countries, "/ask.json", question="borders(France, Austria)", explain="true")["score"]
+    plain = countries.post("/score", {"statement": "borders(France, Austria)"}).json["scores"][0]
+    assert found["probability"] == plain["probability"] > 0
+    assert found["reasons"]
+    assert data(countries, "/ask.json", question="ASK { :France :borders :Spain }")["score"]["known"] is True
+    refused = countries.send("GET", "/ask.json?" + urlencode({"question": "x : borders(France, x)"}))
+    assert "answer variable" in refused.error["message"]
+
+
+def test_why_draws_tuples_and_cycles(countries: Running) -> None:
+    asked = "?x, l : borders(France, x) & speaks(x, l) & !speaks(France, l)"
+    why = data(countries, "/why.json", question=asked, answer="Spain, Galician")
+    values = {node["label"]: node["value"] for node in why["nodes"]}
+    assert values == {"x": "Spain", "l": "Galician", "France": "France"}
+    shown = [(edge["relation"], edge["negated"], edge["exists"]) for edge in why["edges"]]
+    assert shown == [("borders", False, True), ("speaks", False, True), ("speaks", True, False)]
+    assert why["steps"] == []
+    refused = countries.send("GET", "/why.json?" + urlencode({"question": "count x : borders(x, France)"}))
+    assert "not drawn" in refused.error["message"]
+
+
+def test_why_draws_kinds_repeated_steps_and_values(countries: Running) -> None:
+    asked = "?x : x a Country & part_of+(x, Europe) & speaks(x, French) & !borders(x, x)"
+    why = data(countries, "/why.json", question=asked, type_relation="is_a")
+    assert [edge["relation"] for edge in why["edges"]] == ["is_a", "part_of+", "speaks", "borders"]
+    assert [edge["exists"] for edge in why["edges"]] == [True, None, True, False]
+    assert all("error" not in step["set"] for step in why["steps"])
+
+
+def test_the_server_says_when_the_model_is_ready(countries: Running) -> None:
+    data(countries, "/ask.json", question="?x : borders(France, x)")
+    assert countries.send("GET", "/healthz").json["ready"] is True
+
+
+def test_values_are_part_of_the_overview_and_of_an_entity(tmp_path: Path) -> None:
+    text = "@prefix : <http://a.example/> . :a :size 7 ; :near :b . :b :size 3 ; :near :a ."
+    with running(tmp_path / "x.db", [], ServerSettings(port=0, model="edge-type")) as server:
+        server.send("POST", "/store?default", text, {"Content-Type": "text/turtle"})
+        assert data(server, "/.json")["attributes"][0]["largest"] == "7"
+        found = data(server, "/entity.json", name="http://a.example/a")
+        assert [one["text"] for one in found["values"]] == ["7"]
+        asked = data(server, "/ask.json", question="?x : near(a, x)", order_by="size desc")  # local names
+        assert [answer["related"] for answer in asked["answers"] if answer["known"]] == [True]
 
 
 def test_why_draws_the_question_with_the_values_of_an_answer(countries: Running) -> None:

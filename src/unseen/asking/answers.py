@@ -120,21 +120,12 @@ class Answers(Sequence[Answer]):
     def to_arrow(self) -> pa.Table:
         """The answers as an Arrow table: rank, entity, key (null if not known), known, probability.
 
-        Several answer variables have two more columns each: `x` for the name and `x_key`.
+        Several answer variables have two more columns each: `x` for the name and `x_key`. Counts and other values have
+        one, with numbers where all are numbers. Values that the question compares have a column by attribute.
         """
-        import pyarrow as pa
+        from unseen.asking.answer_columns import answer_table
 
-        columns = {
-            "rank": pa.array([answer.rank for answer in self], pa.int64()),
-            "entity": pa.array([answer.entity for answer in self], pa.large_string()),
-            "key": pa.array([answer.key or None for answer in self], pa.large_string()),
-            "known": pa.array([answer.known for answer in self], pa.bool_()),
-            "probability": pa.array([answer.probability for answer in self], pa.float64()),
-        }
-        for name in self.variables:
-            columns[name] = pa.array([answer.values[name] for answer in self], pa.large_string())
-            columns[f"{name}_key"] = pa.array([answer.keys[name] for answer in self], pa.large_string())
-        return pa.table(columns)
+        return answer_table(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """The table of `to_arrow` as a pandas data frame."""

@@ -353,10 +353,15 @@ def unbind(query: Query, entity_name: Callable[[int], str], relation_name: Calla
     """The query with names in place of ids: `bind` backwards."""
     if isinstance(query, Anchor):
         return Anchor(entity_name(query.entity)) if isinstance(query.entity, int) else query
+    if isinstance(query, Loop):
+        return Loop(relation_name(query.relation)[0]) if isinstance(query.relation, int) else query
     children = tuple(unbind(child, entity_name, relation_name) for child in query.children)
     if isinstance(query, Project) and isinstance(query.relation, int):
         name, inverse = relation_name(query.relation)
         return Project(name, children[0], inverse, query.variable)
+    if isinstance(query, Repeat) and isinstance(query.relation, int):
+        name, inverse = relation_name(query.relation)
+        return Repeat(name, children[0], query.sign, inverse, query.variable)
     return rebuild(query, children)
 
 

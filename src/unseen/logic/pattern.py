@@ -90,7 +90,8 @@ def checked_pattern(pattern: Pattern) -> Pattern:
     bound = bound_variables(parts)
     for variable in pattern.answers:
         if variable not in bound:
-            _refuse(pattern, f"say what ?{variable.name} is, not only what it is not", pattern.formula.place)
+            place = next((part.place for part in parts if variable in free_variables(part)), pattern.formula.place)
+            _refuse(pattern, f"say what ?{variable.name} is, not only what it is not", place)
     for part in parts:
         if unbound := free_variables(part) - bound:
             names = ", ".join(sorted(f"?{variable.name}" for variable in unbound))

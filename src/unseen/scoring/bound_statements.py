@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -81,6 +82,15 @@ def prepare_statement(
     named = with_parts(parsed.query, lambda part: with_variables(part, answer=""))
     query = bound_statement(named, names.entity_id, names.relation_id)
     return Statement(parsed.text, _resolved(query, graph, types), parsed.is_positive)
+
+
+_ASKS = re.compile(r"\s*(?:(?:#[^\n]*\n|(?:PREFIX|BASE)\b[^>]*>)\s*)*ASK\b", re.IGNORECASE)
+_DECLARES = re.compile(r"\s*(?:\?|(?:count\s+)?\w+\s*(?:,\s*\w+\s*)*:\s)")
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text states something, rather than ask for answers: a formula without an answer variable, or ASK."""
+    return _ASKS.match(text) is not None if is_sparql(text) else _DECLARES.match(text) is None
 
 
 def parse_statement(given: str | Triple, graph: KnowledgeGraph) -> ParsedStatement:

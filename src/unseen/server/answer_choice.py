@@ -5,9 +5,11 @@ The page writes these into its address, so that the same address gives the same 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from unseen.errors import UnknownName
 from unseen.logic.algebra import Anchor, walk
 from unseen.logic.formula import constants_of
 from unseen.logic.outer_form import OuterForm
@@ -51,8 +53,7 @@ class AnswerChoice:
         flags: dict[str, Any] = {name: parameters.flag(name) for name in FLAGS}
         flags["exact"] |= self.show == "known"
         flags["predicted_only"] |= self.show in ("predicted", "new")
-        types = parameters.single("type_relation")
-        return Asked(question, parameters.number("top", 1, MOST_ANSWERS), type_relation=types, **flags)
+        return replace(asked_of(question, parameters), **flags)
 
     def applied(
         self, graph: KnowledgeGraph, query: Query | Pattern | OuterForm, answers: Answers
@@ -77,6 +78,14 @@ class AnswerChoice:
         return (0.0, answer.entity) if self.order == "name" else (answer.probability, answer.entity)
 
 
+def asked_of(question: str, parameters: Parameters) -> Asked:
+    """A question with what an address says of its meaning: how many answers, who may be one, in which order."""
+    texts = {"type_relation": "type_relation", "kind": "answers_like", "order_by": "order_by"}
+    wishes: dict[str, Any] = {name: parameters.single(given) or None for name, given in texts.items()}
+    top = parameters.number("top", 1, MOST_ANSWERS)
+    return Asked(question, top, predict_values=parameters.flag("predict_values"), **wishes)
+
+
 def _named(query: Query | Pattern | OuterForm, graph: KnowledgeGraph) -> list[int]:
     """The entities that a question names."""
     if isinstance(query, OuterForm):
@@ -85,4 +94,8 @@ def _named(query: Query | Pattern | OuterForm, graph: KnowledgeGraph) -> list[in
         names = {constant.name for constant in constants_of(query.formula)}
     else:
         names = {node.entity for node in walk(query) if isinstance(node, Anchor) and isinstance(node.entity, str)}
-    return [int(one) for one in graph.vocabulary.entities.find_all(sorted(names)) if one >= 0]
+    found: list[int] = []
+    for name in sorted(names):
+        with suppress(UnknownName):  # an ambiguous one, or one that is no entity
+            found.append(graph.vocabulary.entities.find(name, suggest=False))
+    return found

@@ -1,4 +1,4 @@
-"""Answers as files: CSV and Parquet, one row an answer."""
+"""Answers as files: CSV and Parquet, one row an answer, with the columns of `Answers.to_arrow`."""
 
 from __future__ import annotations
 
@@ -6,32 +6,26 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 if TYPE_CHECKING:
     from unseen.asking.answers import Answers
 
 CSV, PARQUET = "text/csv; charset=utf-8", "application/vnd.apache.parquet"
-COLUMNS = ("rank", "entity", "key", "known", "probability")
 
 
 def as_csv(answers: Answers) -> bytes:
     """The answers as CSV with a header."""
+    table = answers.to_arrow()
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    writer.writerows([getattr(answer, column) for column in COLUMNS] for answer in answers)
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*table.to_pydict().values(), strict=True))
     return text.getvalue().encode("utf-8", "replace")
 
 
 def as_parquet(answers: Answers) -> bytes:
     """The answers as a Parquet file."""
-    types = (pa.int64(), pa.string(), pa.string(), pa.bool_(), pa.float64())
-    columns = {
-        name: pa.array([getattr(answer, name) for answer in answers], type_)
-        for name, type_ in zip(COLUMNS, types, strict=True)
-    }
     sink = io.BytesIO()
-    pq.write_table(pa.table(columns), sink)
+    pq.write_table(answers.to_arrow(), sink)
     return sink.getvalue()

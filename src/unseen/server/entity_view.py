@@ -11,6 +11,7 @@ from unseen.graph.prefixes import iri_of
 from unseen.graph.vocabulary import is_inverse, undirected_relation
 from unseen.logic.algebra import Anchor, Project
 from unseen.logic.text_writer import to_formula
+from unseen.logic.values.shown import recorded_texts
 from unseen.server.answer_kinds import kinds_of
 from unseen.server.entity_edges import edges_of, usual_relations
 
@@ -27,6 +28,7 @@ MOST_LISTED = 12
 """Facts that are listed of each."""
 MOST_DRAWN = 12
 """Edges that are drawn."""
+MOST_ATTRIBUTES = 1000
 NONE = np.zeros(0, np.int32)
 
 
@@ -42,10 +44,18 @@ def entity_view(graph: KnowledgeGraph, name: str) -> dict[str, Any]:
         "iri": iri_of(names.key(entity)),
         "edges": sum(len(others) for others in edges.values()),
         "kinds": kinds_of(graph, [entity])[0],
+        "values": values_of(graph, entity),
         "relations": [_relation(graph, entity, directed, edges.get(directed, NONE)) for directed in listed],
         "more_relations": len(order) > MOST_RELATIONS,
         "neighbourhood": _neighbourhood(graph, entity, {directed: edges[directed] for directed in order}),
     }
+
+
+def values_of(graph: KnowledgeGraph, entity: int) -> list[dict[str, str]]:
+    """The recorded values of an entity by attribute."""
+    names = graph.attributes.names
+    texts = [recorded_texts(graph, attribute, [entity])[0] for attribute in range(min(len(names), MOST_ATTRIBUTES))]
+    return [{"attribute": names.name(place), "text": text} for place, text in enumerate(texts) if text]
 
 
 def _relation(graph: KnowledgeGraph, entity: int, directed: int, others: Ids) -> dict[str, Any]:

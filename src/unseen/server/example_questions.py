@@ -12,8 +12,9 @@ import numpy as np
 
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query, unbind
-from unseen.logic.text_writer import to_formula
+from unseen.logic.text_writer import quoted, quoted_relation, to_formula
 from unseen.logic.traverse import Traversal
+from unseen.scoring.bound_statements import is_statement
 from unseen.server.entity_edges import edges_of
 
 if TYPE_CHECKING:
@@ -34,13 +35,15 @@ def example_questions(graph: KnowledgeGraph, count: int = 10) -> list[dict[str, 
         return []
     maker = _Maker(graph)
     found: dict[str, dict[str, Any]] = {}
+    more = (maker.pairs(), maker.how_many(), maker.how_likely())
+    others = [example for example in more if example is not None]
     for kind, make in maker.kinds * 2:
+        if len(found) + len(others) >= count:
+            break
         example = maker.example(kind, make, set(found))
         if example is not None:
             found[example["question"]] = example
-        if len(found) == count:
-            break
-    return list(found.values())
+    return [*found.values(), *others][:count]
 
 
 class _Maker:
@@ -71,10 +74,47 @@ class _Maker:
                 return {"question": text, "shows": kind, "known": known}
         return None
 
-    def text(self, query: Query) -> str:
+    def pairs(self) -> dict[str, Any] | None:
+        """A question with two answer variables: both ends of the second of two steps."""
+        for _ in range(TRIES):
+            query = self.two_steps(self.some_entity())
+            if not isinstance(query, Project) or not isinstance(query.source, Project):
+                continue
+            traversal = Traversal(self.graph)
+            between = traversal.members(query.source).tolist()
+            if len(between) > MOST_ANSWERS:
+                continue
+            known = sum(len(traversal.members(Project(query.relation, Anchor(one)))) for one in between)
+            named = Project(query.relation, query.source, variable="x")
+            text = self.text(named, "y").replace("?y : exists x . ", "?x, y : ")
+            if 2 <= known <= MOST_ANSWERS and len(text) <= MOST_CHARACTERS:
+                return {"question": text, "shows": "pairs", "known": known}
+        return None
+
+    def how_many(self) -> dict[str, Any] | None:
+        """A question for a number."""
+        found = self.example("how many", self.step_to, set())
+        return found and found | {"question": found["question"].replace("?x :", "count x :")}
+
+    def how_likely(self) -> dict[str, Any] | None:
+        """A statement about two things that are at the ends of a relation, but not of one fact."""
+        names = self.graph.vocabulary
+        for _ in range(TRIES):
+            relation = int(self.chance.choice(np.flatnonzero(np.diff(self.graph.by_head.offsets))))
+            heads, tails = self.graph.by_head.of_relation(relation)
+            place, other = self.chance.integers(len(heads), size=2).tolist()
+            head, tail = int(heads[place]), int(tails[other])
+            if tail not in (head, *tails[heads == head].tolist()):
+                ends = ", ".join(quoted(names.entity_name(one)) for one in (head, tail))
+                text = f"{quoted_relation(names.relations.name(relation))}({ends})"
+                if is_statement(text) and len(text) <= MOST_CHARACTERS:
+                    return {"question": text, "shows": "how likely", "known": 0}
+        return None
+
+    def text(self, query: Query, answer: str = "x") -> str:
         """The question as a formula."""
         vocabulary = self.graph.vocabulary
-        return to_formula(unbind(query, vocabulary.entity_name, vocabulary.relation_name))
+        return to_formula(unbind(query, vocabulary.entity_name, vocabulary.relation_name), answer)
 
     def some_entity(self) -> int:
         """An end of an edge, whose relation is chosen first so that rare ones come up too."""

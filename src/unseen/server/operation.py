@@ -32,7 +32,8 @@ def routes(service: Service) -> list[Route]:
             raise read_only()
         model = service.settings.model
         named = None if model is None else Path(model).name  # never where it lies on the disk
-        return JSONResponse({"status": "ok", "version": __version__, "model": named})
+        is_ready = service.predictor.method is None or service.batcher.is_measured
+        return JSONResponse({"status": "ok", "version": __version__, "model": named, "ready": is_ready})
 
     async def metrics(_: Request) -> Response:
         """Numbers for Prometheus."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unseen.graph.attributes.attribute_counts import attribute_counts
 from unseen.graph.prefixes import iri_of
 from unseen.logic.text_writer import quoted
+from unseen.server.answer_kinds import type_relations
 from unseen.server.example_questions import example_questions
 from unseen.version import __version__
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from unseen.server.service import Service
 
 MOST_RELATIONS = 200
+MOST_ATTRIBUTES = 100
 EXAMPLES = 3
 HUBS = 12
 
@@ -52,6 +56,8 @@ class Overview:
             "version": __version__,
             "needs_key": bool(self._service.settings.keys),
             "relations": relations,
+            "attributes": [asdict(one) for one in attribute_counts(graph.attributes, MOST_ATTRIBUTES)],
+            "kinds_told_by": [graph.vocabulary.relations.name(one) for one in type_relations(graph)],
             "best_connected": best_connected(graph),
             "questions": self._questions,
         }

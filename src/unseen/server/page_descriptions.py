@@ -29,7 +29,12 @@ _CHOICE = [
         "description": "Which answers; new ones are predicted and in no way related yet to what the question names.",
         "schema": {"enum": ["all", "known", "predicted", "new"], "default": "all"},
     },
-    {"name": "kind", "in": "query", "description": "The kind of thing that answers are.", "schema": {"type": "string"}},
+    {
+        "name": "kind",
+        "in": "query",
+        "description": "Keep answers of one of the listed kinds.",
+        "schema": {"type": "string"},
+    },
     {
         "name": "order",
         "in": "query",
@@ -48,6 +53,12 @@ def _text(name: str, description: str, *, required: bool = False) -> dict[str, A
     return {"name": name, "in": "query", "required": required, "description": description, "schema": schema}
 
 
+_WISHES = [
+    _text("type_relation", "The relation of `x a Kind`; rdf:type if not given."),
+    _text("answers_like", "A relation: answers are only what it leads to somewhere; with ^ what it comes from."),
+    _text("order_by", "An attribute, `name` or `probability`, with ` desc` for the largest first."),
+    _flag("predict_values", "Whether to predict comparisons of values that are not recorded."),
+]
 _FLAGS = [
     _flag("explain", "Whether to say why."),
     _flag("predicted_only", "Whether to leave out what the graph says itself."),
@@ -85,7 +96,7 @@ def _file(summary: str, media_type: str) -> Description:
     return {
         "tags": ["Page"],
         "summary": summary,
-        "parameters": [_QUESTION, _TOP, *_FLAGS, *_CHOICE],
+        "parameters": [_QUESTION, _TOP, *_FLAGS, *_CHOICE, *_WISHES],
         "responses": {**sent, **_PROBLEMS},
     }
 
@@ -93,7 +104,7 @@ def _file(summary: str, media_type: str) -> Description:
 OVERVIEW = _view(
     "What is in the graph",
     "Counts, relations, questions.",
-    required=("graph", "model", "version", "relations", "best_connected", "questions"),
+    required=("graph", "model", "version", "relations", "attributes", "best_connected", "questions"),
 )
 QUALITY = _view(
     "How well relations can be predicted",
@@ -104,11 +115,13 @@ QUALITY = _view(
 ASK_JSON = _view(
     "Ask a question by address",
     "The answers, as /ask gives them, each with `kinds` and `related`; with known answers alone, `predicted_in` says "
-    "how many seconds predicted ones will take. Without a question: questions to begin with.",
+    "how many seconds predicted ones will take. A statement, which has no answer variable, has a `score` instead. "
+    "Without a question: questions to begin with.",
     {**_QUESTION, "required": False, "schema": {"type": "string", "maxLength": 20_000}},
     _TOP,
     *_FLAGS,
     *_CHOICE,
+    *_WISHES,
     required=(),
 )
 ASK_CSV = _file("Ask a question, answers as CSV", "text/csv")
@@ -117,6 +130,7 @@ WHY = _view(
     "Why something is an answer",
     "The question as a drawing, one answer explained, and the sets on the way.",
     _QUESTION,
+    *_WISHES,
     _text("answer", "The name of the answer to explain; the first one if not given."),
     required=("query", "answers", "nodes", "edges", "steps", "answer"),
 )

@@ -15,8 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from unseen.errors import UnknownName
+from unseen.scoring.bound_statements import is_statement
 from unseen.server import page_descriptions as described
-from unseen.server.answer_choice import AnswerChoice
+from unseen.server.answer_choice import AnswerChoice, asked_of
 from unseen.server.answer_files import CSV, PARQUET, as_csv, as_parquet
 from unseen.server.answers_at_once import answered
 from unseen.server.entity_edges import has_edge
@@ -27,6 +28,7 @@ from unseen.server.problems import bad_request
 from unseen.server.relation_quality import RelationQuality
 from unseen.server.requests import parameters_of
 from unseen.server.route_table import Route
+from unseen.server.scoring_work import Stated
 from unseen.server.why_view import attempted, why_view
 
 if TYPE_CHECKING:
@@ -61,9 +63,12 @@ def _for_questions(service: Service, overview: Overview) -> list[Route]:
 
     async def ask_json(request: Request) -> Response:
         """Answer a question, and say of each answer what kind of thing it is and whether it is related already."""
-        if not (await parameters_of(request, service.read)).single("question"):
+        parameters = await parameters_of(request, service.read)
+        if not parameters.single("question"):
             found = await service.help(overview.current)
             return JSONResponse({"questions": found["questions"]})
+        if is_statement(_question(parameters)):
+            return JSONResponse(await _stated(service, parameters, service.caller_of(request)))
         planned, answers, said = await chosen(request)
         more = await service.help(partial(_forecast, service, planned))
         return await service.help(lambda: _annotated(answers, said, more))
@@ -81,7 +86,8 @@ def _for_questions(service: Service, overview: Overview) -> list[Route]:
     async def why(request: Request) -> Response:
         """Draw a question with the values of one answer, explain it, and give the sets that it is computed from."""
         parameters = await parameters_of(request, service.read)
-        body = await why_view(service, _question(parameters), parameters.single("answer"), service.caller_of(request))
+        asked = asked_of(_question(parameters), parameters)
+        body = await why_view(service, asked, parameters.single("answer"), service.caller_of(request))
         return await service.help(lambda: JSONResponse(body))
 
     return [
@@ -150,6 +156,14 @@ def _question(parameters: Parameters) -> str:
     if len(question) > LONGEST_QUESTION:
         raise bad_request(f"a question in the address has at most {LONGEST_QUESTION:,} characters; POST it to /ask")
     return question
+
+
+async def _stated(service: Service, parameters: Parameters, caller: Caller) -> dict[str, Any]:
+    """How likely a statement is, in the place of answers."""
+    text, types = _question(parameters), parameters.single("type_relation") or None
+    flags = {name: parameters.flag(name) for name in ("explain", "exact")}
+    scores = await service.score(Stated((text,), type_relation=types, is_single=True, **flags), caller)
+    return {"query": text, "method": scores.method, "score": scores[0].as_json()}
 
 
 def _file(content: bytes, media_type: str, name: str) -> Response:

@@ -111,15 +111,6 @@ class Planned:
     order: tuple[Ordering, ...] = ()
     """What SPARQL orders them by."""
 
-    @property
-    def tree(self) -> Query:
-        """The query of a question that is a tree; others are refused."""
-        if not isinstance(self.query, Query):
-            raise QueryRefused(
-                "only a question with one answer variable and without cycles can be drawn; `ask` explains the others"
-            )
-        return self.query
-
 
 @dataclass(frozen=True)
 class _Bound:

@@ -207,7 +207,15 @@ COMPONENTS: dict[str, Schema] = {
         {"name": TEXT, "iri": TEXT, "triples": COUNT},
     ),
     "Relations": _object("Relations found.", {"relations": _list_of("Relation")}),
-    "Health": _object("That the server answers, and with what.", {"status": TEXT, "version": TEXT, "model": TEXT}),
+    "Health": _object(
+        "That the server answers, and with what.",
+        {
+            "status": TEXT,
+            "version": TEXT,
+            "model": TEXT,
+            "ready": {"type": "boolean", "description": "Whether the model has been made ready for the graph."},
+        },
+    ),
     "ErrorDetails": _object(
         "What was wrong.",
         {

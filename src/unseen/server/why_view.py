@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from unseen.errors import UnseenError
+from unseen.server.pattern_drawing import drawing_of
 from unseen.server.predicting import MOST_ANSWERS, Asked
-from unseen.server.question_drawing import Drawing
 
 if TYPE_CHECKING:
     from unseen.server.callers import Caller
@@ -23,22 +23,24 @@ STEP_MEMBERS = 4
 """Members that are shown of each set on the way: so many known ones, so many predicted ones."""
 
 
-async def why_view(service: Service, question: str, wanted: str | None, caller: Caller) -> Json:
+async def why_view(service: Service, asked: Asked, wanted: str | None, caller: Caller) -> Json:
     """The view of one answer, the first one if none is named."""
-    planned = await service.plan(Asked(question, LISTED), caller)
-    drawing = await service.help(lambda: Drawing.of(service.database.graph, planned.tree))
+    planned = await service.plan(replace(asked, top=LISTED), caller)
+    drawing = await service.with_suggestions(
+        service.help(lambda: drawing_of(service.database.graph, planned.query, asked.type_relation))
+    )
     body, *sets = await asyncio.gather(
         _listed(service, planned, wanted, caller),
-        *(_members(service, step.question, caller) for step in drawing.steps),
+        *(_members(service, step.question, asked.type_relation, caller) for step in drawing.steps),
     )
     for place, step in enumerate(drawing.steps):  # alone, those for which there was no room together
         if "error" in sets[place]:
-            sets[place] = await _members(service, step.question, caller)
+            sets[place] = await _members(service, step.question, asked.type_relation, caller)
     chosen = _chosen(body["answers"], wanted)
     if chosen is not None:
         chosen = chosen | await _explained(service, planned, body["answers"], chosen, caller)
-    entity, bindings = (None, {}) if chosen is None else (chosen["entity"], chosen["bindings"])
-    nodes, edges = await service.help(lambda: drawing.bound(entity, bindings))
+    values = {} if chosen is None else drawing.values_of(chosen)
+    nodes, edges = await service.help(lambda: drawing.bound(values))
     steps = [
         {"label": step.label, "question": step.question, "set": members}
         for step, members in zip(drawing.steps, sets, strict=True)
@@ -70,11 +72,11 @@ async def _explained(service: Service, planned: Planned, answers: list[Json], ch
     return {name: explained[name] for name in ("bindings", "edges", "reasons") if name in explained}
 
 
-async def _members(service: Service, question: str, caller: Caller) -> Json:
+async def _members(service: Service, question: str, type_relation: str | None, caller: Caller) -> Json:
     """The likeliest members of the set of a question, known and predicted."""
+    asked = Asked(question, STEP_MEMBERS, type_relation=type_relation)
     known, predicted = await asyncio.gather(
-        attempted(service, Asked(question, STEP_MEMBERS), caller),
-        attempted(service, Asked(question, STEP_MEMBERS, predicted_only=True), caller),
+        attempted(service, asked, caller), attempted(service, replace(asked, predicted_only=True), caller)
     )
     if "error" in known or "error" in predicted:
         return known | predicted

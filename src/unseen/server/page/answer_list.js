@@ -1,7 +1,8 @@
 // The answers to a question: filters, order, more on scrolling, files.
 
 import * as api from "./api.js";
-import { address, bar, count, el, empty, thing } from "./elements.js";
+import { answerRows, isFigures, whyAddress } from "./answer_rows.js";
+import { address, count, el, empty } from "./elements.js";
 import { problem } from "./problem.js";
 
 const FIRST = 25;
@@ -12,11 +13,12 @@ const HINTS = { new: "Predicted, and in no way related yet to what the question 
 const ORDERS = { rank: "likeliest first", name: "by name", unlikely: "least likely first" };
 
 /** The list; `more(top, only)` loads answers, `note(url)` writes the state into the address. */
-export function answerList(question, parameters, { note, more, signal }) {
+export function answerList(asked, parameters, { note, more, signal }) {
+  const { question, ...wishes } = asked;
   let data = null, top = FIRST, isLoading = false;
   const state = { show: parameters.get("show") in SHOWN ? parameters.get("show") : "all", kind: parameters.get("kind") ?? "", order: parameters.get("order") in ORDERS ? parameters.get("order") : "rank", name: "" };
   const summary = el("p", { class: "summary", role: "status" });
-  const rows = el("ol", { class: "answers" });
+  const rows = el("div", { class: "rows" });
   const end = el("div", { class: "end" });
   const kinds = el("select", { id: "kind", onchange: () => change({ kind: kinds.value }) });
   const order = el("select", { id: "order", onchange: () => change({ order: order.value }) }, Object.entries(ORDERS).map(([value, label]) => el("option", { value, selected: value === state.order }, label)));
@@ -34,7 +36,7 @@ export function answerList(question, parameters, { note, more, signal }) {
   watcher.observe(end);
   signal.addEventListener("abort", () => watcher.disconnect());
 
-  const url = () => address("/ask", { question, all_predictions: parameters.get("all_predictions"), show: state.show === "all" ? null : state.show, kind: state.kind, order: state.order === "rank" ? null : state.order });
+  const url = () => address("/ask", { ...asked, show: state.show === "all" ? null : state.show, kind: state.kind, order: state.order === "rank" ? null : state.order });
   function change(values) {
     Object.assign(state, values);
     note(url());
@@ -65,17 +67,18 @@ export function answerList(question, parameters, { note, more, signal }) {
   }
   function save(kind) {
     const { show, kind: wanted, order } = state;
-    api.download(`/ask.${kind}`, { question, all_predictions: parameters.get("all_predictions"), top: MOST, show, kind: wanted, order }, `answers.${kind}`).catch((error) => end.replaceChildren(problem(error)));
+    api.download(`/ask.${kind}`, { ...asked, top: MOST, show, kind: wanted, order }, `answers.${kind}`).catch((error) => end.replaceChildren(problem(error)));
   }
   function show(found, { isPartial = false } = {}) {
     data = { ...found, isPartial };
-    tools.hidden = false;
+    tools.hidden = isFigures(found.answers);
+    shown.querySelector("[data-show=new]").hidden = found.answers.some((answer) => answer.values); // said of single things
     const names = [...new Set(found.answers.flatMap((answer) => answer.kinds))].sort();
     kinds.hidden = names.length < 2 && !state.kind;
     kinds.replaceChildren(el("option", { value: "" }, "every kind"), ...names.map((name) => el("option", { value: name, selected: name === state.kind }, name)));
     end.replaceChildren();
-    const anyway = el("a", { href: address("/ask", { question, all_predictions: "true" }) }, "show them all the same");
-    cautions.replaceChildren(...(found.warnings ?? []).map((text) => el("p", { class: "caution" }, text, " ", anyway.cloneNode(true))));
+    const anyway = el("a", { href: address("/ask", { ...asked, all_predictions: "true" }) }, "show them all the same");
+    cautions.replaceChildren(...(found.warnings ?? []).map((text) => el("p", { class: "caution" }, text, " ", /only known answers are shown/.test(text) && anyway.cloneNode(true))));
     draw();
   }
   function draw() {
@@ -85,9 +88,9 @@ export function answerList(question, parameters, { note, more, signal }) {
     const answers = data.answers.filter(fits);
     if (state.order === "name") answers.sort((one, other) => one.entity.localeCompare(other.entity));
     if (state.order === "unlikely") answers.sort((one, other) => one.probability - other.probability);
-    rows.replaceChildren(...answers.map((answer) => row(question, answer)));
-    summary.replaceChildren(...told(data, answers.length));
-    if (!answers.length && !data.isPartial) rows.replaceChildren(el("li", { class: "nothing" }, nothing(state, data)));
+    summary.replaceChildren(...(tools.hidden ? [] : told(data, answers.length)));
+    if (answers.length) rows.replaceChildren(answerRows(answers, whyAddress(question, wishes, data)));
+    else rows.replaceChildren(data.isPartial ? "" : nothing(state, data));
   }
   return { element, show, top: FIRST, only: SHOWN[state.show], get isEmpty() { return data === null; } };
 }
@@ -98,6 +101,7 @@ function told(data, shown) {
   const parts = [el("strong", {}, count(data.known)), " known"];
   if (data.isPartial) return [...parts, " · predicted ones are coming"];
   if (data.method !== "exact") parts.push(" · ", el("strong", {}, count(predicted)), " predicted listed");
+  if (data.complete === false) parts.push(" · more may be missing");
   if (data.expected) parts.push(` · about ${inAll(data.expected)} expected in all`);
   if (shown < data.answers.length) parts.push(` · ${count(shown)} shown`);
   return parts;
@@ -113,25 +117,4 @@ function nothing(state, data) {
   if (state.show === "known") return empty("The graph itself has no answer.", el("p", {}, "See what is predicted: choose All or Predicted."));
   if (state.show === "new") return empty("No predicted answer is new.", el("p", {}, "Every one that is listed is already related to something that the question names."));
   return empty(data.method === "exact" ? "The graph has no answer to this question." : "There is no answer, known or predicted.");
-}
-
-/** What an answer is: a thing, or each of several values with the name of its variable or column. */
-function what(answer) {
-  const named = Object.entries(answer.values ?? {});
-  if (!named.length) return el("span", { class: "what" }, thing(answer.entity), el("span", { class: "kinds" }, answer.kinds.slice(0, 2).join(", ")));
-  const values = named.map(([name, value]) => el("span", { class: "value" }, el("span", { class: "kinds" }, name), " ", el("strong", {}, value)));
-  return el("span", { class: "what values" }, values);
-}
-
-function row(question, answer) {
-  const isTuple = Object.keys(answer.values ?? {}).length > 0;
-  return el(
-    "li",
-    { class: answer.known ? "answer known" : "answer" },
-    el("span", { class: "rank" }, String(answer.rank)),
-    what(answer),
-    answer.known ? el("span", { class: "badge known" }, "known") : el("span", { class: "badge" }, "predicted"),
-    answer.known && answer.probability > 0.9995 ? el("span", { class: "bar sure" }) : bar(answer.probability, answer.known),
-    isTuple ? el("span", { class: "why" }) : el("a", { class: "why", href: address("/why", { question, answer: answer.entity }), "aria-label": `Why ${answer.entity}` }, "why"),
-  );
 }

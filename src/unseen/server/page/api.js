@@ -43,15 +43,34 @@ async function refusal(response) {
   return error;
 }
 
+let isReady = false;
+/** What the server says of itself. */
+export async function health(signal) {
+  const said = await (await fetch("/healthz", { signal })).json();
+  isReady ||= said.ready !== false; // a server that cannot say answers in its own way
+  return said;
+}
+/** Wait until the model has been made ready for the graph; `told` is called if that takes a while. */
+export async function whenReady(signal, told = () => {}) {
+  while (!isReady) {
+    await health(signal);
+    if (isReady) return;
+    told();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    signal?.throwIfAborted();
+  }
+}
+
 export const get = async (path, parameters, signal) => (await send("GET", path, { parameters, signal })).json();
-/** As `get`, and again when the server is busy; `told` is called with the seconds until the next try. */
-export async function getPatiently(path, parameters, signal, told, tries = 6) {
+/** As `get` once the model is ready, and again when the server is busy; `told` is called with what one waits for. */
+export async function getPatiently(path, parameters, signal, told = () => {}, tries = 12) {
+  await whenReady(signal, () => told("The model is being made ready for this graph"));
   for (let left = tries; ; left--) {
     try {
       return await get(path, parameters, signal);
     } catch (error) {
       if (error.status !== 503 || !error.retryAfter || left <= 1) throw error;
-      told(error.retryAfter);
+      told(`The model is busy; trying again in ${error.retryAfter} s`);
       await new Promise((resolve) => setTimeout(resolve, error.retryAfter * 1000));
       signal.throwIfAborted();
     }

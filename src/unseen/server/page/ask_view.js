@@ -6,13 +6,17 @@ import { builder } from "./builder.js";
 import { editor } from "./editor.js";
 import { address, el, progress } from "./elements.js";
 import { problem } from "./problem.js";
+import { statement } from "./statement_view.js";
+import { isStatement } from "./syntax.js";
+import { wishesOf, wishFields } from "./wishes.js";
 
 const EMPTY = "?x : ";
 
 export async function show(root, parameters, { signal, open, note }) {
   const question = parameters.get("question") ?? "";
   const results = el("div", { class: "results" });
-  const ask = (text) => open(address("/ask", { question: text.trim(), show: parameters.get("show") }));
+  const fields = wishFields(wishesOf(parameters), () => ask(box.text));
+  const ask = (text) => open(address("/ask", { question: text.trim(), show: parameters.get("show"), ...fields.current() }));
   const box = editor(question || EMPTY, ask);
   const building = el("div", { class: "building" });
   const toggle = el("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => build(building.hasChildNodes()) }, "Build a question");
@@ -30,6 +34,7 @@ export async function show(root, parameters, { signal, open, note }) {
       box.element,
       el("div", { class: "row" }, el("button", { type: "button", class: "main", onclick: () => ask(box.text) }, "Ask"), toggle, el("span", { class: "note keys" }, "Enter asks · names are offered while you type")),
       building,
+      fields.element,
     ),
     results,
   );
@@ -39,7 +44,13 @@ export async function show(root, parameters, { signal, open, note }) {
     await begin(results, signal);
     return;
   }
-  await answer(results, question, parameters, { signal, note, repair: ask });
+  const asked = { question, ...wishesOf(parameters) };
+  if (!isStatement(question)) return answer(results, asked, parameters, { signal, note, repair: ask });
+  try {
+    await statement(results, asked, signal);
+  } catch (error) {
+    if (error.name !== "AbortError") results.replaceChildren(problem(error, question, ask));
+  }
 }
 
 /** Something to begin with, while no question is asked. */
@@ -58,6 +69,10 @@ async function begin(results, signal) {
         ["a & b, a | b, !a", "and, or, not"],
         ["exists v . r(Thing, v) & s(v, x)", "two steps, over something in between"],
         ['speaks(x, "Low Saxon")', "names with blanks stand in quotation marks"],
+        ["?x, y : borders(x, y) & speaks(y, French)", "pairs"],
+        ["count x : borders(x, France)", "how many"],
+        ["borders(France, Austria)", "how likely one fact is"],
+        ["x a Country, population(x) > 20", "kinds and values, where the graph records them"],
         ["SELECT ?x WHERE { :France :borders ?x }", "SPARQL works too"],
       ].map(([code, means]) => el("li", {}, el("code", {}, code), " ", means))),
     ),
@@ -65,25 +80,24 @@ async function begin(results, signal) {
 }
 
 /** Known answers first, then all; more when one scrolls to the end. */
-async function answer(results, question, parameters, { signal, note, repair }) {
+async function answer(results, asked, parameters, { signal, note, repair }) {
   const wait = progress("Predicting");
-  const asked = { question, all_predictions: parameters.get("all_predictions") === "true" ? "true" : null };
-  const list = answerList(question, parameters, { note, more: (top, only) => load(asked, top, only, signal), signal });
+  const list = answerList(asked, parameters, { note, more: (top, only) => load(asked, top, only, signal), signal });
   results.append(wait.note, list.element);
   const only = list.only;
-  const busy = (seconds) => wait.say(`The model is busy; trying again in ${seconds} s`);
-  const tell = ({ predicted_in: seconds }) => (seconds === null ? wait.say("The model is being made ready for this graph; the first predictions take longer") : wait.expect(seconds));
   let isWhole = false;
-  const known = only === "predicted_only" ? Promise.resolve() : load(asked, list.top, "exact", signal).then((data) => isWhole || (tell(data), list.show(data, { isPartial: only !== "exact" })));
-  const all = only === "exact" ? known : load(asked, list.top, only, signal, busy).then((data) => ((isWhole = true), list.show(data)));
+  const known = only === "predicted_only" ? Promise.resolve() : ask(asked, list.top, "exact", signal).then((data) => isWhole || (data.predicted_in && wait.expect(data.predicted_in), list.show(data, { isPartial: only !== "exact" })));
+  const all = only === "exact" ? known : load(asked, list.top, only, signal, wait.say).then((data) => ((isWhole = true), list.show(data)));
   try {
     await Promise.all([known, all]);
   } catch (error) {
     if (error.name === "AbortError") return;
-    (list.isEmpty ? list.element : wait.note).replaceWith(problem(error, question, repair));
+    (list.isEmpty ? list.element : wait.note).replaceWith(problem(error, asked.question, repair));
   } finally {
     wait.end();
   }
 }
 
-const load = (asked, top, only, signal, busy = () => {}) => api.getPatiently("/ask.json", { ...asked, top, ...(only ? { [only]: "true" } : {}) }, signal, busy);
+const given = (asked, top, only) => ({ ...asked, top, ...(only ? { [only]: "true" } : {}) });
+const ask = (asked, top, only, signal) => api.get("/ask.json", given(asked, top, only), signal);
+const load = (asked, top, only, signal, told) => (only === "exact" ? ask(asked, top, only, signal) : api.getPatiently("/ask.json", given(asked, top, only), signal, told));

@@ -7,11 +7,12 @@ import { inFormula } from "./syntax.js";
 /** The builder; `write` is called with the formula as it changes, `ask` to ask it. */
 export function builder(write, ask) {
   const top = group("things", () => update(), true);
+  const wanted = el("select", { "aria-label": "What is wanted", onchange: () => update() }, el("option", { value: "?x" }, "Find things x"), el("option", { value: "count x" }, "Count things x"));
   const preview = el("p", { class: "preview note", role: "status" });
   function text() {
     const names = (function* () { for (let number = 1; ; number++) yield `v${number}`; })();
     const inside = top.written("x", names);
-    return inside ? `?x : ${inside}` : "";
+    return inside ? `${wanted.value} : ${inside}` : "";
   }
   function update() {
     const formula = text();
@@ -19,7 +20,7 @@ export function builder(write, ask) {
     if (formula) write(formula);
   }
   update();
-  return el("div", { class: "builder" }, el("p", {}, "Find things x for which"), top.element, preview, el("button", { type: "button", class: "main", onclick: () => text() && ask(text()) }, "Ask this"));
+  return el("div", { class: "builder" }, el("p", { class: "row" }, wanted, "for which"), top.element, preview, el("button", { type: "button", class: "main", onclick: () => text() && ask(text()) }, "Ask this"));
 }
 
 /** Conditions on one variable, joined by and / or. */

@@ -54,7 +54,7 @@ export async function show(root, parameters, { signal, note }) {
     }
   }
   async function compare(one, question, isAdded) {
-    const asked = () => api.get("/change.json", { head: one[0], relation: one[1], tail: one[2], question, top: TOP }, signal);
+    const asked = () => api.getPatiently("/change.json", { head: one[0], relation: one[1], tail: one[2], question, top: TOP }, signal);
     const before = await asked();
     const done = isAdded ? await api.post("/triples", { triples: [one] }) : await api.remove("/triples", { triples: [one] });
     const after = await asked();

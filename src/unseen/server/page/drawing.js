@@ -9,12 +9,16 @@ pen.font = "600 13px system-ui, sans-serif";
 
 /** How large a node is: its label, broken into lines of 130 pixels, and a margin. */
 function size(node) {
-  let lines = 1, line = 0, longest = 0;
-  for (const word of String(node.data("label")).split(" ")) {
-    const width = pen.measureText(`${word} `).width;
-    if (line && line + width > 130) (lines += 1), (line = 0);
-    line += width;
-    longest = Math.max(longest, line);
+  let lines = 0, line = 0, longest = 0;
+  for (const row of String(node.data("label")).split("\n")) {
+    lines += 1;
+    line = 0;
+    for (const word of row.split(" ")) {
+      const width = pen.measureText(`${word} `).width;
+      if (line && line + width > 130) (lines += 1), (line = 0);
+      line += width;
+      longest = Math.max(longest, line);
+    }
   }
   return { width: longest + 20, height: lines * 17 + 16 };
 }
@@ -93,6 +97,8 @@ const widest = (picture) => Math.max(...picture.nodes().map((node) => size(node)
 export const towards = (last) => (picture) => {
   const levels = [];
   picture.elements().bfs({ roots: picture.getElementById(last), directed: false, visit: (node, _edge, _from, _number, depth) => void (levels[depth] ??= []).push(node) });
+  const left = picture.nodes().filter((node) => !levels.flat().includes(node));
+  if (left.length) levels.push([...left]);
   const isWide = picture.width() > 480;
   const most = Math.max(...levels.map((level) => level.length));
   const apart = widest(picture) + 50 + Math.max(...picture.edges().map((edge) => pen.measureText(edge.data("label")).width));
@@ -104,16 +110,15 @@ export const towards = (last) => (picture) => {
   );
 };
 
-/** A node in the middle, the others around it in two rings. */
+/** A node in the middle, the others in a column on either side, where their labels have room. */
 export const around = (middle) => (picture) => {
   const others = picture.nodes().filter((node) => node.id() !== middle);
   picture.getElementById(middle).position({ x: 0, y: 0 });
-  const inside = others.length > 8 ? others.length / 2 : others.length;
-  const near = Math.max(60 + widest(picture) / 2, (inside * (widest(picture) + 14)) / (2 * Math.PI));
+  const away = 125 + widest(picture) / 2;
+  const right = Math.ceil(others.length / 2);
   others.forEach((node, number) => {
-    const angle = (number / others.length) * 2 * Math.PI - Math.PI / 2;
-    const far = others.length > 8 && number % 2 ? 1.6 * near : near;
-    node.position({ x: Math.cos(angle) * far * 1.15, y: Math.sin(angle) * far });
+    const [place, count] = number < right ? [number, right] : [number - right, others.length - right];
+    node.position({ x: number < right ? away : -away, y: (place - (count - 1) / 2) * 64 });
   });
 };
 

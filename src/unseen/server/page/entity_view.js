@@ -2,10 +2,11 @@
 
 import * as api from "./api.js";
 import { nameInput } from "./completion.js";
-import { address, bar, count, el, empty, many, thing, waiting } from "./elements.js";
+import { address, bar, count, el, empty, many, percent, thing, waiting } from "./elements.js";
 import { problem } from "./problem.js";
 
 const PREDICTED = 3;
+const LIKELY = 0.01;
 const SMALL = 100_000;
 
 export async function show(root, parameters, { signal, open }) {
@@ -41,7 +42,7 @@ export async function show(root, parameters, { signal, open }) {
     el(
       "div",
       { class: "columns" },
-      el("section", { "aria-labelledby": "facts" }, el("div", { class: "row spread" }, el("h2", { id: "facts" }, "Facts and predictions"), shown.length > 0 && all), shown.length ? shown.map((one) => one.element) : empty("Nothing is known about it."), data.more_relations && el("p", { class: "note" }, "and more relations")),
+      el("section", { "aria-labelledby": "facts" }, el("div", { class: "row spread" }, el("h2", { id: "facts" }, "Facts and predictions"), shown.length > 0 && all), recorded(data.values), shown.length ? shown.map((one) => one.element) : empty("Nothing is known about it."), data.more_relations && el("p", { class: "note" }, "and more relations")),
       el("section", { "aria-labelledby": "around", class: "stays" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "note" }, "Click a thing to expand it; click it again to open it."), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
     ),
   );
@@ -75,8 +76,8 @@ function section(relation, name, signal) {
     isDone = true;
     button.disabled = true;
     try {
-      const found = await api.get("/ask.json", { question: relation.question, top: PREDICTED, predicted_only: "true" }, signal);
-      predicted.replaceChildren(...found.answers.map((answer) => el("li", {}, thing(answer.entity), bar(answer.probability))));
+      const found = await api.getPatiently("/ask.json", { question: relation.question, top: PREDICTED, predicted_only: "true" }, signal);
+      predicted.replaceChildren(...likely(found.answers));
       button.remove();
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -94,6 +95,20 @@ function section(relation, name, signal) {
     predicted,
   );
   return { element, predict };
+}
+
+/** Predictions that are worth a look, or the word that there are none. */
+function likely(answers) {
+  const shown = answers.filter((answer) => answer.probability >= LIKELY);
+  if (shown.length) return shown.map((answer) => el("li", {}, thing(answer.entity), bar(answer.probability)));
+  const [best] = answers;
+  return [el("li", { class: "note unlikely" }, el("span", {}, "nothing more is likely", best && [": at best ", thing(best.entity), `, ${percent(best.probability)}`]))];
+}
+
+/** Recorded values, by attribute. */
+function recorded(values) {
+  if (!values?.length) return null;
+  return el("dl", { class: "recorded" }, values.map(({ attribute, text }) => el("div", {}, el("dt", {}, attribute), el("dd", {}, text))));
 }
 
 /** The neighbourhood; a thing that is clicked brings its own edges. */

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { address, count, el, empty, fact, percent, thing, waiting } from "./elements.js";
-import { pieces } from "./syntax.js";
+import { inFormula, pieces } from "./syntax.js";
 
 const OPTIONAL = ["heads", "tails"];
 const SMALL = 100_000;
@@ -23,6 +23,7 @@ export async function show(root, _parameters, { signal }) {
     el("dl", { class: "counts" }, figure(data.graph.entities, "things"), figure(data.graph.relations, "relations"), figure(data.graph.triples, "facts")),
     el("section", { "aria-labelledby": "begin" }, el("h2", { id: "begin" }, "Questions to begin with"), questions(data.questions)),
     el("section", { "aria-labelledby": "relations" }, el("h2", { id: "relations" }, "Relations"), predictable, relations(data.relations)),
+    data.attributes.length ? el("section", { "aria-labelledby": "values" }, el("h2", { id: "values" }, "Values"), values(data.attributes)) : "",
     el("section", { "aria-labelledby": "things" }, el("h2", { id: "things" }, "Best-connected things"), things(data.best_connected)),
   );
   if (data.model === "exact") return;
@@ -74,7 +75,7 @@ function questions(list) {
     "ul",
     { class: "questions" },
     list.map(({ question, shows, known }) =>
-      el("li", {}, el("a", { href: address("/ask", { question }) }, el("span", { class: "tag" }, shows), formula(question), el("span", { class: "note" }, `${known} known`))),
+      el("li", {}, el("a", { href: address("/ask", { question }) }, el("span", { class: "tag" }, shows), formula(question), el("span", { class: "note" }, known ? `${count(known)} known` : ""))),
     ),
   );
 }
@@ -111,5 +112,23 @@ function row(relation) {
     el("td", { class: "example" }, relation.facts.slice(0, 2).map((one) => el("div", {}, fact(one)))),
   );
 }
+
+/** Attributes and what is recorded of them. */
+function values(list) {
+  const head = ["attribute", "values", "things", "from", "to"];
+  return el(
+    "div",
+    { class: "scrolls", tabindex: "0", role: "region", "aria-label": "Values" },
+    el(
+      "table",
+      {},
+      el("thead", {}, el("tr", {}, head.map((title, place) => el("th", { scope: "col", class: place === 1 || place === 2 ? "number" : null }, title)))),
+      el("tbody", {}, list.map((one) => el("tr", {}, el("th", { scope: "row" }, el("a", { href: address("/ask", { question: aboutValue(one) }), class: "relation" }, one.attribute)), el("td", { class: "number" }, count(one.values)), el("td", { class: "number" }, count(one.entities)), el("td", {}, one.smallest), el("td", {}, one.largest)))),
+    ),
+  );
+}
+
+/** A question about an attribute: everything from its smallest value on. */
+const aboutValue = ({ attribute, kind, smallest }) => `?x : ${inFormula(attribute)}(x) ${/number|date|time|integer|decimal/.test(kind) ? `>= ${smallest}` : `~ "."`}`;
 
 const things = (list) => el("ul", { class: "chips" }, list.map(({ name, edges }) => el("li", {}, thing(name), el("span", { class: "note" }, count(edges)))));

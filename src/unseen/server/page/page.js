@@ -100,7 +100,7 @@ document.getElementById("key").hidden = !api.key();
 
 /** The line at the end of every view. */
 async function tellAbout() {
-  const { version, model } = await (await fetch("/healthz")).json();
+  const { version, model } = await api.health();
   if (version) document.getElementById("about").textContent = `unseen ${version} · model ${model}`;
 }
 

@@ -1,5 +1,6 @@
 // What went wrong, under the place where it did.
 
+import { get } from "./api.js";
 import { el } from "./elements.js";
 
 /** An error as a note; `text` is the question that it is about, `repair` is called with a better one. */
@@ -14,11 +15,24 @@ export function problem(error, text = "", repair = null) {
     );
     note.append(el("p", { class: "offers" }, "Did you mean ", offers));
   }
+  if (/has no rdf:type/.test(details.reason ?? "")) note.append(kindsOffer());
   return note;
+}
+
+/** Relations that may tell kinds, where the graph has no rdf:type: each asks again with it. */
+function kindsOffer() {
+  const offers = el("p", { class: "offers" });
+  const url = (relation) => `${location.pathname}?${new URLSearchParams([...new URLSearchParams(location.search), ["type_relation", relation]])}`;
+  get("/.json").then(
+    ({ kinds_told_by: names }) => offers.append(names.length ? "Kinds may be told by " : "Name the relation that tells kinds under “More options”.", ...names.map((name) => el("a", { class: "chip", href: url(name) }, name))),
+    () => {},
+  );
+  return offers;
 }
 
 function headline(error, details) {
   if (details.code === "unknown_entity" || details.code === "unknown_relation") return `There is no ${details.code.slice(8)} called “${details.name}”.`;
+  if (/has no rdf:type/.test(details.reason ?? "")) return "The graph has no rdf:type, so it does not say what kind a thing is.";
   return capital(details.problem ?? details.reason ?? error.message);
 }
 

@@ -5,6 +5,10 @@ const SPARQL = /(?<text>"(?:[^"\\]|\\.)*"?)|(?<iri><[^<>\s]*>)|(?<keyword>\b(?:P
 
 export const isSparql = (text) => /^\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b/i.test(text);
 
+/** Whether a text states something rather than ask for answers: it declares no answer variable. */
+export const isStatement = (text) =>
+  isSparql(text) ? /^\s*(?:(?:#[^\n]*\n|(?:PREFIX|BASE)\b[^>]*>)\s*)*ASK\b/i.test(text) : !/^\s*(?:\?|(?:count\s+)?[\p{L}\p{N}_]+\s*(?:,\s*[\p{L}\p{N}_]+\s*)*:\s)/u.test(text);
+
 /** The pieces of a question: [kind, text]; what is nothing special has the kind "". */
 export function pieces(text) {
   const found = [];
