@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from unseen.asking.answers import Answers, Question, answers_of
 from unseen.asking.preparing import prepare
+from unseen.asking.repairs import repairing
 from unseen.asking.tuple_answers import pattern_answers
 from unseen.errors import GraphError, UnknownMethod, UnseenError
 
@@ -148,7 +149,8 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     """
     wishes = {"kind": kind, "type_relation": type_relation, "new": new}
     wishes |= {"order_by": order_by, "predict_values": predict_values}
-    bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
+    with repairing(graph, question, type_relation):
+        bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
     return ask_prepared(graph, bound, method, all_predictions=all_predictions, effort=effort)
 
 

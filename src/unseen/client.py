@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from urllib.parse import urlencode, urlsplit
 
 from unseen.asking.answers import Answer, Answers
-from unseen.errors import QueryRefused, QuerySyntaxError, ServerError, UnknownName
+from unseen.errors import QueryError, QueryRefused, QuerySyntaxError, ServerError, UnknownName
 from unseen.probability.answer_counts import ExpectedNumber
 from unseen.reasons.reason import Reason
 from unseen.scoring.scores import Score, Scores
@@ -286,11 +286,15 @@ def _error(status: int, content: bytes, text: str, retry_after: int | None) -> E
         code, message = str(found["code"]), str(found["message"])
     except (ValueError, LookupError, TypeError):
         return ServerError(f"the server answered with status {status}", status=status, retry_after=retry_after)
+    error: QueryError | None = None
+    position = found.get("position")
     if code in ("unknown_entity", "unknown_relation") and "name" in found:
-        return UnknownName(code.removeprefix("unknown_"), found["name"], found.get("closest", ()))
-    if code == "syntax_error" and "problem" in found:
-        return QuerySyntaxError(found["problem"], text=text, position=min(found["position"], len(text)))
-    if code == "refused" and "reason" in found:
-        position = found.get("position")
-        return QueryRefused(found["reason"], text=text if position is not None else None, position=position)
+        error = UnknownName(code.removeprefix("unknown_"), found["name"], found.get("closest", ()))
+    elif code == "syntax_error" and "problem" in found:
+        error = QuerySyntaxError(found["problem"], text=text, position=min(found["position"], len(text)))
+    elif code == "refused" and "reason" in found:
+        error = QueryRefused(found["reason"], text=text if position is not None else None, position=position)
+    if error is not None:
+        error.show(text, position if isinstance(error, UnknownName) else None, found.get("suggestion") or "")
+        return error
     return ServerError(message, status=status, code=code, details=found, retry_after=retry_after)

@@ -170,6 +170,18 @@ class ServerError(UnseenError):
 class QueryError(UnseenError):
     """A question that cannot be answered as written."""
 
+    suggestion: str = ""
+    """The nearest question that works, where one was looked for and found."""
+
+    def show(self, text: str, position: int | None = None, suggestion: str = "", example: str = "") -> None:
+        """Add a caret at a place of the question, the nearest question that works, or one that works anyway."""
+        self.suggestion = suggestion
+        lines = [str(self)]
+        lines += [] if position is None else [caret_line(text, position)]
+        lines += [f"did you mean: {suggestion}"] if suggestion else []
+        lines += [f"a question that works on this graph: {example}"] if example else []
+        self.args = ("\n".join(lines),)
+
 
 def caret_line(text: str, position: int) -> str:
     """The line of `text` that holds `position`, and a caret under it; long lines are cut around the caret."""
@@ -219,8 +231,20 @@ class UnknownName(QueryError):
 
     def __init__(self, kind: str, name: str, closest: Sequence[str] = ()) -> None:
         self.kind, self.name, self.closest = kind, name, tuple(closest)
+        self.position: int | None = None
+        super().__init__()
+        self.offer(self.closest)
+
+    def offer(self, closest: Sequence[str]) -> None:
+        """Say which names are like it."""
+        self.closest = tuple(closest)
         hint = f"; closest: {', '.join(self.closest)}" if self.closest else ""
-        super().__init__(f"unknown {kind} {shorten(name)!r}{hint}")
+        self.args = (f"unknown {self.kind} {shorten(self.name)!r}{hint}",)
+
+    def show(self, text: str, position: int | None = None, suggestion: str = "", example: str = "") -> None:
+        """As for any question; the place is kept."""
+        self.position = position
+        super().show(text, position, suggestion, example)
 
 
 class AmbiguousName(UnknownName):

@@ -84,7 +84,7 @@ def test_a_read_key_has_no_tool_that_writes(guarded: Running) -> None:
 def test_an_error_reaches_the_agent_with_what_to_try(guarded: Running) -> None:
     failed, text = called(guarded, "ask", READ, question=f"?x : {RELATION}x({HEAD}, x)")
     assert failed
-    assert f"Try: ?x : {RELATION}({HEAD}, x)" in text
+    assert f"did you mean: ?x : {RELATION}({HEAD}, x)" in text
 
 
 def test_keys_origins_types_and_sizes_are_those_of_every_route(guarded: Running) -> None:

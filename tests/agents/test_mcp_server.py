@@ -66,7 +66,7 @@ def known_of(found: dict[str, Any]) -> list[str]:
 def test_an_unknown_name_is_repaired_from_the_error(mistaken: str, answers: list[str]) -> None:
     failed, text = called("ask", question=mistaken)
     assert failed
-    repaired = re.search(r"^Try: (.*)$", text, re.MULTILINE)
+    repaired = re.search(r"^ *did you mean: (.*)$", text, re.MULTILINE)
     assert repaired, text
     assert "find_names" in text
     assert known_of(called("ask", question=repaired[1])[1]) == answers

@@ -147,6 +147,28 @@ def test_having_is_a_probability() -> None:
     assert {one.values["c"]: one.probability for one in alone} == pytest.approx(chances)
 
 
+@pytest.mark.parametrize(
+    ("selected", "having"),
+    [
+        ("?c (COUNT(?x) AS ?n)", "?n > 1"),
+        ("?c (COUNT(DISTINCT ?x) AS ?n)", "COUNT(*) > 1"),
+        ("?c", "COUNT(?x) > 1"),
+    ],
+)
+def test_having_may_name_a_count_or_have_one_of_its_own(selected: str, having: str) -> None:
+    graph = KnowledgeGraph.from_triples(random_graph(Random(1), 30, 3, 60))
+    pattern = "{ ?c :r0 ?x } GROUP BY ?c HAVING"
+    plain = unseen.ask(graph, f"SELECT ?c (COUNT(?x) AS ?n) {pattern} (COUNT(?x) > 1)", method="exact", top=100)
+    names = {one.values["c"] for one in plain}
+    assert names
+    text = f"SELECT {selected} {pattern} ({having})"
+    assert {one.values["c"] for one in unseen.ask(graph, text, method="exact", top=100)} == names
+    answers = unseen.ask(graph, text, method=table_of(graph, 2), top=100)
+    assert {one.values["c"] for one in answers if one.known} == names
+    assert all(one.probability == pytest.approx(1) for one in answers if one.known)
+    assert all("having" not in name for name in answers.variables)
+
+
 def test_the_number_of_uncertain_things() -> None:
     count = UncertainCount.of(2, [0.5, 0.5])
     assert count.chance(">", 3) == pytest.approx(0.25)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import unseen.api
+from tests.documents import blocks
 
 if TYPE_CHECKING:
     from tests.cli.command import Command, Result
@@ -19,11 +21,11 @@ LONG_LINE = 10 * 1024 * 1024
 
 
 def assert_one_error(result: Result, *parts: str) -> None:
-    """Exit code 2, nothing on standard output, and one message of a line (and, in a question, its place)."""
+    """Exit code 2, nothing on standard output, and one message; of a question also its place and what was meant."""
     assert (result.code, result.output) == (2, "")
     assert "Traceback" not in result.errors
     assert result.errors.startswith("error: ")
-    assert len(result.lines) in {1, 3}
+    assert len(result.lines) in {1, 3, 4}
     assert all(part in result.errors for part in parts)
     assert max(map(len, result.lines)) < 1000
 
@@ -157,11 +159,11 @@ def test_a_bad_question_is_one_clear_message(command: Command, family_file: str,
         "SELECT ?x WHERE { :Ada :parent ?x",
         "SELECT ?x ?y WHERE { :Ada :parent ?x . :Ben :likes ?y }",
         "SELECT ?x WHERE { :Ada :parent ?x FILTER(?x > 3) }",
-        "ASK { :Ada :parent :Ben }",
+        "CONSTRUCT { :Ada :parent ?x } WHERE { :Ada :parent ?x }",
         "SELECT ?x WHERE { :Adda :parent ?x }",
         "SELECT ?x WHERE " + "{" * 10_000 + " :Ada :parent ?x " + "}" * 10_000,
     ],
-    ids=["syntax", "no connection", "filter", "ask", "unknown name", "nested 10,000 deep"],
+    ids=["syntax", "no connection", "filter", "construct", "unknown name", "nested 10,000 deep"],
 )
 def test_a_bad_sparql_question_is_one_clear_message(command: Command, family_file: str, question: str) -> None:
     result = command("ask", family_file, question)
@@ -171,10 +173,26 @@ def test_a_bad_sparql_question_is_one_clear_message(command: Command, family_fil
     assert max(map(len, result.lines)) < 1000
 
 
+def test_an_ask_is_answered_as_a_statement(command: Command, family_file: str) -> None:
+    result = command("ask", family_file, "ASK { :Ada :parent :Ben }", "--method", "edge-type")
+    assert result.code == 0, result.errors
+    assert "known" in result.output
+    assert result.output == command("score", family_file, "ASK { :Ada :parent :Ben }", "--method", "edge-type").output
+
+
+def test_the_errors_that_the_page_of_the_language_shows_are_printed(command: Command) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "reference" / "questions.md"
+    shown = [block.text.splitlines() for block in blocks(page) if "\nerror: " in block.text]
+    assert len(shown) >= 2
+    for first, *expected in shown:
+        result = command(*shlex.split(first)[2:])
+        assert result.lines == expected
+
+
 def test_the_five_closest_names_are_offered(command: Command) -> None:
     result = command("ask", "countries", "?x : borders(Frnace, x)")
     assert_one_error(result, "unknown entity 'Frnace'; closest: ", "France")
-    assert len(result.errors.split("closest: ")[1].split(", ")) == 5
+    assert len(result.lines[0].split("closest: ")[1].split(", ")) == 5
 
 
 @pytest.mark.parametrize(

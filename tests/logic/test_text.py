@@ -12,7 +12,7 @@ from tests.logic.strategies import ENTITIES, RELATIONS, queries, shaped_queries
 from unseen.errors import QueryError, QueryRefused, QuerySyntaxError
 from unseen.logic.algebra import Anchor, And, Not, Or, Project, Query
 from unseen.logic.rewrite import flatten
-from unseen.logic.text import parse_formula
+from unseen.logic.text import parse_answers, parse_formula
 from unseen.logic.text_writer import quoted, to_formula
 
 NAMES = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=6), min_size=1, max_size=3, unique=True)
@@ -297,3 +297,26 @@ def test_two_megabytes_in_one_line_are_read_or_refused_quickly(question: str) ->
     except QuerySyntaxError as error:
         message = str(error)
     assert len(message) < 500
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("r(a, ?x)", "?x : r(a, x)"),
+        ("r(?x, b) & !s(?x, c)", "?x : r(x, b) & !s(x, c)"),
+        ("exists v . r(a, v) & s(v, ?x)", "?x : exists v . r(a, v) & s(v, x)"),
+        ("r(?x, ?y) & s(?y, a)", "?x, y : r(x, y) & s(y, a)"),
+        ("(r(a, ?x) | s(a, ?x))", "?x : r(a, x) | s(a, x)"),
+    ],
+)
+def test_without_a_head_the_answers_are_the_variables_with_a_question_mark(text: str, same: str) -> None:
+    (_, answers), (_, declared) = parse_answers(text), parse_answers(same)
+    assert [one.name for one in answers] == [one.name for one in declared]
+    if len(answers) == 1:
+        assert parse_formula(text) == parse_formula(same)
+
+
+def test_without_a_head_errors_show_their_own_place() -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        parse_formula("r(a, ?x) s(b, ?x)")
+    assert caught.value.position == 9

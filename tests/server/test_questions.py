@@ -114,6 +114,8 @@ def test_bad_questions_say_what_is_wrong(reading: Running, body: Any, code: str)
     assert (reply.status, reply.error["code"]) == (400, code)
     if code == "unknown_entity":
         assert "Ada" in reply.error["closest"]
+        assert "Ada" in reply.error["suggestion"]
+        assert "did you mean: " in reply.error["message"]
     if code == "syntax_error":
         assert reply.error["position"] == 15
 

@@ -33,7 +33,7 @@ def advice(error: UnseenError, graph: AskedGraph, question: str = "") -> str:
     if isinstance(error, UnknownName):
         lines += _about_name(error, graph, question)
     elif isinstance(error, QuerySyntaxError | QueryRefused):
-        lines += _about_syntax(graph)
+        lines += _about_syntax(graph) if not error.suggestion else []
     elif isinstance(error, ServerError) and error.retry_after:
         lines.append(f"Try again in {error.retry_after} seconds.")
     return "\n".join(lines)
@@ -41,12 +41,12 @@ def advice(error: UnseenError, graph: AskedGraph, question: str = "") -> str:
 
 def _about_name(error: UnknownName, graph: AskedGraph, question: str) -> Iterator[str]:
     place = question.find(error.name)
-    if place >= 0:
+    if place >= 0 and error.position is None:
         yield caret_line(question, place)
-    if error.closest and not isinstance(error, AmbiguousName):
+    if error.closest and not error.suggestion and not isinstance(error, AmbiguousName):
         repaired = _with_other_name(error, parsed(question, graph.prefixes))
         if repaired:
-            yield f"Try: {repaired}"
+            yield f"did you mean: {repaired}"
     if isinstance(error, AmbiguousName):
         yield "Write one of these names instead, a full IRI in <angle brackets>."
     yield f'If none of these names is meant, search: find_names(text="…", kind="{error.kind}").'

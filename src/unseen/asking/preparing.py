@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Ids = NDArray[np.int32]
 
-_FIRST_VARIABLE = re.compile(r"\s*\?(\w+)")
+_FIRST_VARIABLE = re.compile(r"(?:^|[\s(,!~])\?(\w+)")
 _OUTER = re.compile(
     r"\b(OPTIONAL|BIND|GROUP|HAVING|ORDER|OFFSET|AS|UNDEF|FILTER|SELECT\b.*\bSELECT)\b", re.IGNORECASE | re.DOTALL
 )
@@ -192,7 +192,7 @@ def parsed_question(
         return counted, None, (), ANSWER
     from unseen.logic.text import parse_question
 
-    found = _FIRST_VARIABLE.match(question)
+    found = _FIRST_VARIABLE.search(question)
     return parse_question(question), None, (), found.group(1) if found else ANSWER
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from unseen import api
 from unseen.asking.answers import Answers
 from unseen.asking.preparing import prepare
+from unseen.asking.repairs import repairing
 from unseen.bulk.answer_table import AnswerParts, Row, answer_rows
 from unseen.bulk.question_files import AskedQuestion
 from unseen.errors import Stopped, UnseenError
@@ -86,7 +87,8 @@ class GraphAsker:
             return UnseenError(question.problem)
         options = self.options | ({} if question.top is None else {"top": question.top})
         try:
-            return prepare(self.graph, question.text, **options)
+            with repairing(self.graph, question.text, options.get("type_relation")):
+                return prepare(self.graph, question.text, **options)
         except UnseenError as error:
             return error
 

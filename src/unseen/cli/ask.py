@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -116,6 +117,12 @@ def ask(
     options |= {"order_by": order_by, "predict_values": predict_values}
     options["effort"] = effort
     reading = {"literals": literals, "skip_errors": skip_errors, "values": tuple(values or ())}
+    if _is_ask(question):
+        from unseen.cli.score import show_score
+
+        del reading["values"]
+        show_score(sources, question, model or method, explain, type_relation, reading, as_json)
+        return
     answers, told = _answers(sources, question, model or method, options, reading)
     hint = " (--all shows predictions anyway)" if all(answer.known for answer in answers) else ""
     for warning in answers.warnings[told:]:
@@ -124,6 +131,16 @@ def ask(
         write_json(answers.as_json())
     else:
         show(answers, explain)
+
+
+def _is_ask(question: str) -> bool:
+    """Whether a question is SPARQL that asks whether something holds."""
+    if re.search(r"\bask\b", question, re.IGNORECASE) is None:
+        return False
+    from unseen.asking.preparing import is_sparql
+    from unseen.logic.sparql.asking import place_of_ask
+
+    return is_sparql(question) and place_of_ask(question) is not None
 
 
 def _answers(
@@ -142,12 +159,14 @@ def _answers(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep; spinning would cost more
     from unseen import api
     from unseen.asking.preparing import prepare
+    from unseen.asking.repairs import repairing
     from unseen.cli.console import note, read
     from unseen.cli.rules_command import open_rules, predicts_by_rules
 
     ways = {key: options.pop(key) for key in ("all_predictions", "effort")}
     graph = read(sources, **reading)
-    bound = prepare(graph, question, **options)
+    with repairing(graph, question, options["type_relation"]):
+        bound = prepare(graph, question, **options)
     for warning in bound.warnings:
         note(warning)
     if predicts_by_rules(method):

@@ -90,7 +90,7 @@ def score(
             raise typer.BadParameter("only with --file", param_hint="--output, --restart")
         *sources, statement = arguments
         reading = {"literals": literals, "skip_errors": skip_errors}
-        _show(_scored(sources, statement, method, explain, type_relation, reading), explain, as_json)
+        show_score(sources, statement, method, explain, type_relation, reading, as_json)
         return
     if explain or type_relation:
         raise typer.BadParameter("not with --file: score single statements", param_hint="--explain, --type-relation")
@@ -98,6 +98,19 @@ def score(
         raise UnseenError(f"{file}: there is no such file")
     with _scorer(arguments, method, literals=literals, skip_errors=skip_errors) as scorer:
         _report(_score_file(scorer, file, output, restart, as_json), output, as_json)
+
+
+def show_score(
+    sources: list[str],
+    statement: str,
+    method: str | None,
+    explain: bool,
+    type_relation: str | None,
+    reading: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Print how likely a statement is."""
+    _show(_scored(sources, statement, method, explain, type_relation, reading), explain, as_json)
 
 
 def _scored(

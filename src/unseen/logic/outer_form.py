@@ -36,6 +36,11 @@ class Count(NamedTuple):
     variable: str | None
     is_distinct: bool
 
+    @property
+    def text(self) -> str:
+        """The COUNT itself, as SPARQL text."""
+        return f"COUNT({'DISTINCT ' * self.is_distinct}{'*' if self.variable is None else f'?{self.variable}'})"
+
 
 class CountComparison(NamedTuple):
     """HAVING: a count compared with a number."""
@@ -121,9 +126,7 @@ class OuterForm:
         having = self.grouping.having if self.grouping else None
         if having is None or having.counted.name:
             return ""
-        counted = having.counted
-        what = "*" if counted.variable is None else f"?{counted.variable}"
-        return f"(COUNT({'DISTINCT ' if counted.is_distinct else ''}{what}) AS ?{HAVING_COUNT})"
+        return f"({having.counted.text} AS ?{HAVING_COUNT})"
 
     def around(self, table: str) -> str:
         """What is computed from a table of solutions, as SPARQL."""

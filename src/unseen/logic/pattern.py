@@ -138,7 +138,8 @@ def _require_connection(pattern: Pattern, parts: list[Formula]) -> None:
     for part in pending:
         if free_variables(part) & frozenset(apart):
             names = ", ".join(f"?{variable.name}" for variable in apart)
-            _refuse(pattern, f"{names} has no connection with ?{pattern.answers[0].name}", part.place)
+            reason = f"{names} has no connection with ?{pattern.answers[0].name}: ask about each in its own question"
+            _refuse(pattern, reason, part.place)
 
 
 def _without_ground_links(pattern: Pattern) -> Pattern:

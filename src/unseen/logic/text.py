@@ -1,7 +1,7 @@
 """The readable syntax: `?u : exists v . win(NobelPrize, v) & citizen(USA, v) & graduate(v, u)`.
 
 ```
-question  ?x : formula        ?x, y : formula
+question  ?x : formula        ?x, y : formula        formula with ?x
 formula   formula | formula        formula & formula        ! formula        exists v, w . formula        ( formula )
           relation(term, term)     relation+(term, term)     term = term     term a Kind
           attribute(term) sign value     attribute(term) sign attribute(term)
@@ -110,11 +110,13 @@ class _Parser:
         self.position = 0
         self.depth = 0
         self.scopes: dict[str, list[Variable]] = {}
+        self.undeclared: list[Variable] | None = None
+        """The variables written with `?` in a question that does not declare its answers."""
         self.skip_space()
 
     def question(self) -> tuple[Formula, tuple[Variable, ...]]:
         if not self.text.startswith("?", self.position):
-            self.fail("a question starts with its answer variable, like `?x : borders(France, x)`")
+            return self.without_head()
         answers = [self.declare()]
         while self.take(","):
             answers.append(self.declare())
@@ -125,6 +127,22 @@ class _Parser:
         if self.position < len(self.text):
             self.fail("expected `&`, `|` or the end of the question")
         return formula, tuple(answers)
+
+    def without_head(self) -> tuple[Formula, tuple[Variable, ...]]:
+        """A question that does not declare its answers: they are the variables that are written with `?`."""
+        start, self.undeclared = self.position, []
+        problem = "a question starts with its answer variable, as in `?x : ...`"
+        try:
+            formula = self.disjunction()
+            if self.position < len(self.text):
+                self.fail("expected `&`, `|` or the end of the question")
+        except QuerySyntaxError:
+            if self.undeclared:
+                raise
+            self.fail(problem, start)
+        if not self.undeclared:
+            self.fail(f"{problem}; `unseen score` says how likely a statement is", start)
+        return formula, tuple(self.undeclared)
 
     def closed(self) -> Formula:
         if self.text.startswith("?", self.position):
@@ -258,6 +276,11 @@ class _Parser:
         """A declared variable, the innermost of its name, else a constant."""
         if not is_name and self.scopes.get(name):
             return self.scopes[name][-1]
+        if self.text[start] == "?" and self.undeclared is not None:
+            variable = Variable(name, start)
+            self.undeclared.append(variable)
+            self.scopes.setdefault(name, []).append(variable)
+            return variable
         if self.text[start] == "?":
             self.fail(f"the variable ?{name} is not declared: write `exists {name} .` before it is used", start)
         return Constant(name)

@@ -104,7 +104,10 @@ class ServedGraph:
         return self._done(service.write(partial(service.database.add, facts)))
 
     async def _answers(self, asked: Asked, caller: Caller) -> Answers:
-        return await answered(self._service, await self._service.plan(asked, caller), caller)
+        async def answer() -> Answers:
+            return await answered(self._service, await self._service.plan(asked, caller), caller)
+
+        return await self._service.repaired(answer(), asked)
 
     def _looked_up(self, action: Callable[[KnowledgeGraph], Result]) -> Result:
         service = self._service

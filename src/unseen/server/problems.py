@@ -165,15 +165,20 @@ def _status_and_code(error: Exception) -> tuple[int, str]:  # noqa: PLR0911 - a 
     return HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error"
 
 
+def _place(error: UnknownName | QuerySyntaxError | QueryRefused) -> dict[str, Any]:
+    """Where in the question an error is, and what may have been meant."""
+    found = {"position": error.position, "suggestion": error.suggestion or None}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def _details(error: Exception) -> dict[str, Any]:
     match error:
         case UnknownName():
-            return {"name": error.name, "closest": list(error.closest)}
+            return {"name": error.name, "closest": list(error.closest), **_place(error)}
         case QuerySyntaxError():
-            return {"position": error.position, "problem": error.problem}
+            return {"problem": error.problem, **_place(error)}
         case QueryRefused():
-            place = {"position": error.position} if error.position is not None else {}
-            return {"reason": error.reason, **place}
+            return {"reason": error.reason, **_place(error)}
         case EngineLost() | Problem() if error.reason:
             return {"reason": error.reason}
     return {}

@@ -230,8 +230,12 @@ COMPONENTS: dict[str, Schema] = {
                 "type": ["integer", "null"],
                 "description": "For a text: where it goes wrong, counted from 0.",
             },
+            "suggestion": {
+                "type": ["string", "null"],
+                "description": "For a question: the nearest one that works, if there is one.",
+            },
         },
-        optional=("closest", "position"),
+        optional=("closest", "position", "suggestion"),
         additionalProperties=True,
     ),
     "Error": _object("Every error has this shape.", {"error": reference("ErrorDetails")}),

@@ -9,7 +9,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from unseen.errors import UnknownName, UnseenError
+from unseen.asking.repairs import help_with
+from unseen.errors import QueryError, UnknownName, UnseenError
 from unseen.graph.catalogue import suggested
 from unseen.logic.outer_form import OuterForm
 from unseen.server.admission import Bounds
@@ -154,7 +155,20 @@ class Service:
 
     async def ask(self, asked: Asked, caller: Caller = ANYONE) -> Answers:
         """Answer a question together with others that come at the same time."""
+        return await self.repaired(self._asked(asked, caller), asked)
+
+    async def _asked(self, asked: Asked, caller: Caller) -> Answers:
         return await self.answer(await self.plan(asked, caller), caller)
+
+    async def repaired(self, answer: Awaitable[Result], asked: Asked) -> Result:
+        """An answer; an error in the question offers the nearest one that works, unless many wait for that."""
+        try:
+            return await answer
+        except QueryError as error:
+            if self.names.inside <= MOST_SUGGESTIONS:
+                with suppress(Problem):
+                    await self.look_up(partial(help_with, error, self.database.graph, asked.text, asked.type_relation))
+            raise
 
     async def plan(self, asked: Asked, caller: Caller) -> Planned:
         """Parse a question: at once if it is short, else when it is its caller's turn."""

@@ -95,7 +95,7 @@ class _Outer:
             order=order or self._shown(modifiers.get("ORDER")),
             group=self._with_entities(),
             group_by=self._shown(modifiers.get("GROUP")),
-            having=self._shown(modifiers.get("HAVING")),
+            having=_having_text(grouping),
             is_filtered=bool(order) or any(part.kind != "OPTIONAL" for part in self.outer),
         )
 
@@ -283,3 +283,9 @@ def _named_count(tokens: Sequence[Token], counts: Sequence[Count]) -> Count | No
         return next((one for one in counts if one.name == texts[0][1:]), None)
     count = _count(tokens, "")
     return next((one for one in counts if count and one[1:] == count[1:]), None) or (count and count._replace(name=""))
+
+
+def _having_text(grouping: Grouping | None) -> str:
+    """HAVING for an exact engine, with the COUNT itself where the question has its name."""
+    having = grouping.having if grouping else None
+    return f"HAVING ({having.counted.text} {having.sign} {having.number:.17g})" if having else ""

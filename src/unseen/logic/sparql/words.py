@@ -30,7 +30,7 @@ _ACCEPTED = re.compile(
     re.IGNORECASE,
 )
 _CHANGES = "it would change the graph: only SELECT is answered"
-_AGGREGATE = "aggregates are not supported: a question asks for entities"
+_AGGREGATE = "an aggregate is selected under a name, as in (COUNT(?x) AS ?n)"
 _REFUSED = {
     "OPTIONAL": "OPTIONAL is not supported: every pattern must hold",
     "BIND": "BIND is not supported: use VALUES to name a constant",
@@ -42,7 +42,8 @@ _REFUSED = {
     "HAVING": "HAVING is not supported: a question asks for entities",
     "OFFSET": "OFFSET is not supported: use LIMIT",
     "AS": "expressions in SELECT are not supported: select one variable",
-    **{word: f"{word} is not supported: only SELECT is answered" for word in ("ASK", "CONSTRUCT", "DESCRIBE")},
+    "ASK": "ASK is a statement: `unseen score`, `unseen.score` or `/score` says how likely it is",
+    **{word: f"{word} is not supported: only SELECT is answered" for word in ("CONSTRUCT", "DESCRIBE")},
     **dict.fromkeys(("COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"), _AGGREGATE),
     **dict.fromkeys(("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"), _CHANGES),
 }

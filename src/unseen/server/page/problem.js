@@ -9,7 +9,10 @@ export function problem(error, text = "", repair = null) {
   const note = el("div", { class: "problem", role: "alert" }, el("p", { class: "lead" }, headline(error, details)));
   const place = placeOf(details, text);
   if (place) note.append(pointer(text, place));
-  if (details.closest?.length && repair) {
+  if (details.suggestion && repair) {
+    const better = el("button", { type: "button", class: "chip", onclick: () => repair(details.suggestion) }, details.suggestion);
+    note.append(el("p", { class: "offers" }, "Did you mean ", better));
+  } else if (details.closest?.length && repair) {
     const offers = details.closest.map((name) =>
       el("button", { type: "button", class: "chip", onclick: () => repair(replaced(text, details.name, name)) }, name),
     );
@@ -40,9 +43,9 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!]
 
 /** Start and end of the part that is wrong. */
 function placeOf(details, text) {
-  if (Number.isInteger(details.position)) return [details.position, details.position + 1];
   const start = details.name ? text.indexOf(details.name) : -1;
-  return start < 0 ? null : [start, start + details.name.length];
+  if (start >= 0) return [start, start + details.name.length];
+  return Number.isInteger(details.position) ? [details.position, details.position + 1] : null;
 }
 
 /** The line of the question, with carets below the part that is wrong. */
