@@ -77,7 +77,7 @@ class Measurement:
         questions = questions.take(sample(len(questions), self.limit, SEED, kind))
         if self.cell.what == "time":
             return seconds_per_query(self.method, questions)
-        found = measure(self.method, questions, _collectors(self.cell, self.dataset, self.method, questions))
+        found = measure(self.method, questions, _collectors(self.cell, self.dataset, questions))
         changed = {name: one for name, one in found.by_change.items() if name == "changed"}
         return replace(found, by_rank={}, by_change=changed).to_json()
 
@@ -95,7 +95,7 @@ def _asked(dataset: Dataset, group: str, kind: str) -> Questions:
     return hard_answers(dataset, group, kind)
 
 
-def _collectors(cell: Cell, dataset: Dataset, method: Any, questions: Questions) -> list[Collector]:
+def _collectors(cell: Cell, dataset: Dataset, questions: Questions) -> list[Collector]:
     """Ranks always; beside them what the experiment is about."""
     complete = dataset.complete("test")
     more: Mapping[str, Callable[[], list[Collector]]] = {
@@ -105,7 +105,7 @@ def _collectors(cell: Cell, dataset: Dataset, method: Any, questions: Questions)
         "training-alone": lambda: [GroupCollector("by_change", changes)],
         "easy-first": lambda: [RocCollector()],
         "strata": lambda: [GroupCollector("strata", partial(strata, complete))],
-        "probabilities": lambda: [EstimateCollector(method, complete, questions.candidates)],
+        "probabilities": lambda: [EstimateCollector(complete, questions.candidates)],
     }
     return [RankCollector(), *more[cell.what]()]
 

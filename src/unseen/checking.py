@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unseen.evaluation.check_result import CheckResult
-    from unseen.evaluation.graph_check import Opener, Progress
+    from unseen.evaluation.graph_check import Opener, Progress, SpreadCheck
     from unseen.graph import KnowledgeGraph
     from unseen.logic.method import Method
     from unseen.rules.rule_set import Rules
@@ -59,12 +59,13 @@ def opened_check(
     methods: Sequence[str] | None = None,
     options: CheckOptions | None = None,
     progress: Progress | None = None,
+    spread: SpreadCheck | None = None,
 ) -> GraphCheck:
     """A check that is ready to run; `result` gives what it has found, also when `run` was interrupted."""
     names = list(dict.fromkeys(methods or default_methods()))
     mining = _Mining()
     openers: dict[str, Opener] = {name: _opener(name, mining) for name in names}
-    return GraphCheck(graph, openers, options or CheckOptions(), progress)
+    return GraphCheck(graph, openers, options or CheckOptions(), progress, spread)
 
 
 def default_methods() -> list[str]:

@@ -44,9 +44,14 @@ def sleeper() -> Callable[[float], None]:
     return time.sleep
 
 
-def test_every_piece_is_done_once_though_a_worker_dies(crew: Crew, tmp_path: Path) -> None:
-    found = list(crew.results(adder, [np.arange(1000), tmp_path], range(10)))
+def test_every_piece_is_done_once_though_a_worker_dies(
+    crew: Crew, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[str] = []
+    found = list(replace(crew, tell=told.append).results(adder, [np.arange(1000), tmp_path], range(10)))
     assert (tmp_path / "died").exists()
+    assert told == ["a worker ended; another one takes its work"]
+    assert capsys.readouterr() == ("", "")
     assert sorted(found) == [(place, (499_500 + place, False, str(crew.threads))) for place in range(10)]
 
 

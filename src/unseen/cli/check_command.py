@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.crews import RayAddress, Workers, asked_crew
+
 if TYPE_CHECKING:
     from unseen.evaluation.check_result import CheckResult
-    from unseen.evaluation.graph_check import GraphCheck
+    from unseen.evaluation.graph_check import GraphCheck, SpreadCheck
+    from unseen.spreading.crew import Crew
 
 PICTURES = (".png", ".svg")
 
@@ -40,6 +43,8 @@ def check(
         Path | None,
         typer.Option(metavar="FILE.png|svg", help="Also draw a picture.", show_default=False),
     ] = None,
+    workers: Workers = None,
+    ray: RayAddress = None,
     literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
     skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
 ) -> None:
@@ -62,10 +67,9 @@ def check(
 
     _check_figure(figure)
     graph = read(graphs, literals=literals, skip_errors=skip_errors)
-    with progress_bar("checking", "questions") as advance:
-        running = opened_check(
-            graph, method, CheckOptions(facts, seconds, seed), lambda _label, done, total: advance(done, total)
-        )
+    options = CheckOptions(facts, seconds, seed)
+    with asked_crew(workers, ray) as crew, progress_bar("checking", "questions") as advance:
+        running = opened_check(graph, method, options, lambda _label, done, total: advance(done, total), _spread(crew))
         _run(running)
     found = running.result()
     for name, reason in (found.skipped or {}).items():
@@ -91,6 +95,14 @@ def _check_figure(figure: Path | None) -> None:
         )
     require_matplotlib()
     check_target(figure)
+
+
+def _spread(crew: Crew | None) -> SpreadCheck | None:
+    if crew is None:
+        return None
+    from unseen.spreading.spread_check import CrewCheck
+
+    return CrewCheck(crew)
 
 
 def _run(running: GraphCheck) -> None:

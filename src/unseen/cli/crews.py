@@ -34,7 +34,8 @@ def asked_crew(workers: int | None, address: str | None) -> Iterator[Crew | None
     if workers is None and address is None:
         yield None
         return
+    from unseen.cli.console import note
     from unseen.spreading.crew import crew_of
 
-    with crew_of(workers, address) as crew:
+    with crew_of(workers, address, note) as crew:
         yield crew

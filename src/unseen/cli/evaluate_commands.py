@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.crews import RayAddress, Workers, asked_crew
 from unseen.cli.dataset_commands import ASK, LAYOUT
 
 if TYPE_CHECKING:
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from unseen.cli.given import GivenOptions
+    from unseen.evaluation.evaluator import Options, Spread
     from unseen.evaluation.results import RankMetrics, Result, TypeResult
     from unseen.logic.method import Method
+    from unseen.spreading.crew import Crew
 
 SPLITS = ("train", "valid", "test")
 
@@ -86,6 +89,8 @@ def evaluate(
         bool, typer.Option("--probabilities", help="Expected numbers of answers, and calibration; slow.")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="All three of the above.")] = False,
+    workers: Workers = None,
+    ray: RayAddress = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write everything to this file; `-` prints JSON only.")
     ] = None,
@@ -124,11 +129,21 @@ def evaluate(
         check_target(json_file)
     options = Options(names, limit, seed, batch_size, *extras)
     opened = open_method(method, device, effort=effort)
-    result = _measured(method, opened, (path, given if files_given else None), split, options)
+    with asked_crew(workers, ray) as crew:
+        spread = _spread(crew, opened, method, device, effort)
+        result = _measured(method, opened, (path, given if files_given else None), (split, options, spread))
     if json_file is not None:
         _write(result, json_file)
     if json_file != Path("-"):
         _show(result)
+
+
+def _spread(crew: Crew | None, opened: Method, method: str, device: str, effort: str) -> Spread | None:
+    if crew is None:
+        return None
+    from unseen.spreading.spread_evaluation import spread_evaluation
+
+    return spread_evaluation(crew, opened, method, device, effort)
 
 
 def _chosen_types(types: str | None) -> tuple[tuple[str, ...] | None, bool]:
@@ -182,7 +197,9 @@ def report(
     note(f"wrote {len(written)} files to {output}; start with {written[0]}")
 
 
-def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None], split: str, options: Any) -> Result:
+def _measured(
+    name: str, method: Method, source: tuple[Path, GivenOptions | None], how: tuple[str, Options, Spread | None]
+) -> Result:
     """The result, with what made it; `source` is the dataset and what is said of it, if it is a given split."""
     from dataclasses import replace
     from time import perf_counter
@@ -194,7 +211,7 @@ def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None
     from unseen.evaluation.evaluator import evaluate as measure
     from unseen.version import __version__
 
-    path, given = source
+    (path, given), (split, options, spread) = source, how
     dataset = open_dataset(path) if given is None else open_given(path, given)
     check_memory(method, dataset.observed(split))
     if predicts_by_rules(name):
@@ -202,7 +219,13 @@ def _measured(name: str, method: Method, source: tuple[Path, GivenOptions | None
     start = perf_counter()
     with progress_bar("evaluating", unit="queries") as bar:
         result = measure(
-            method, dataset, split, options, name=name, progress=lambda _label, done, total: bar(done, total)
+            method,
+            dataset,
+            split,
+            options,
+            name=name,
+            progress=lambda _label, done, total: bar(done, total),
+            spread=spread,
         )
     about = {"version": __version__, "source": str(path), "seconds": round(perf_counter() - start, 2)}
     if given is not None:

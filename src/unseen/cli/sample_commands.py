@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.crews import RayAddress, Workers, asked_crew
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
 
     from unseen.datasets.dataset import Dataset
     from unseen.datasets.dataset_statistics import DatasetStatistics
+    from unseen.datasets.sampling.sample_dataset import SpreadSampling
     from unseen.logic.shapes import Shape
+    from unseen.spreading.crew import Crew
 
 _COUNTS = "Queries a type: a number for all types, or TYPE=NUMBER; repeat as needed."
 
@@ -41,6 +45,8 @@ def sample(
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same queries.")] = 42,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all cores.")] = None,
+    workers: Workers = None,
+    ray: RayAddress = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the queries that the dataset has.")] = False,
 ) -> None:
     """Draw questions with known answers for a dataset: the 14 types of the paper, or your own.
@@ -69,13 +75,21 @@ def sample(
         for name, count in _counts(split, given or [], shapes).items()
     }
     plan = SamplePlan(shapes, counts, SampleOptions(compatible, hard, seed))
-    with progress_bar("sampling", unit="queries") as progress:
-        sampled, remarks = sample_dataset(dataset, plan, progress, threads)
+    with asked_crew(workers, ray) as crew, progress_bar("sampling", unit="queries") as progress:
+        sampled, remarks = sample_dataset(dataset, plan, progress, threads, _spread(crew))
     sampled.save(target)
     for remark in remarks:
         note(remark)
     total = sum(len(table) for tables in sampled.tables.values() for table in tables.values())
     note(f"wrote {total:,} queries to {target}")
+
+
+def _spread(crew: Crew | None) -> SpreadSampling | None:
+    if crew is None:
+        return None
+    from unseen.spreading.spread_sampling import spread_sampling
+
+    return spread_sampling(crew)
 
 
 def stats(

@@ -1,12 +1,13 @@
 """What is measured on a batch of answered queries, each family of numbers by its own collector.
 
-A collector sees every batch once and keeps sums, never scores: memory does not grow with queries x entities.
+A collector finds what counts in a batch (`seen`), wherever it was answered, and adds it up in the order of the batches
+(`add`). It keeps sums, never scores: memory does not grow with queries x entities.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from unseen.datasets.query_table import QueryTable, Ragged
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
-    from unseen.logic.protocols import Estimator
 
     Floats = NDArray[np.float64]
 
@@ -37,6 +37,7 @@ class ScoredBatch:
     All scores are not kept: on a large graph they never were in one place.
     """
 
+    method: Any
     graph: KnowledgeGraph
     table: QueryTable
     queries: Sequence[Query]
@@ -50,13 +51,31 @@ class ScoredBatch:
 class Collector(Protocol):
     """Takes batches, gives fields of a `TypeResult`."""
 
-    def add(self, batch: ScoredBatch) -> None:
-        """Take one batch."""
+    def seen(self, batch: ScoredBatch) -> Any:
+        """What of a batch counts: plain data that other processes can send."""
+        ...
+
+    def add(self, seen: Any) -> None:
+        """Take what counts of one batch."""
         ...
 
     def fields(self) -> dict[str, Any]:
         """What was found."""
         ...
+
+
+class MeansPart(NamedTuple):
+    """The share of a batch in some means."""
+
+    sums: Floats
+    queries: int
+    answers: int
+
+    @classmethod
+    def of(cls, values: Floats, lengths: NDArray[np.int64]) -> MeansPart:
+        """Metrics by answer, one metric a row; query i has the next `lengths[i]` answers."""
+        by_query = mean_by_row(values, lengths)
+        return cls(by_query.sum(axis=1), by_query.shape[1], values.shape[1])
 
 
 class RankMeans:
@@ -65,12 +84,11 @@ class RankMeans:
     def __init__(self) -> None:
         self.queries, self.answers, self._sums = 0, 0, np.zeros(1 + len(HITS))
 
-    def add(self, values: Floats, lengths: NDArray[np.int64]) -> None:
-        """Metrics by answer, one metric a row; query i has the next `lengths[i]` answers."""
-        by_query = mean_by_row(values, lengths)
-        self._sums += by_query.sum(axis=1)
-        self.queries += by_query.shape[1]
-        self.answers += values.shape[1]
+    def add(self, part: MeansPart) -> None:
+        """Take the share of one batch."""
+        self._sums += part.sums
+        self.queries += part.queries
+        self.answers += part.answers
 
     def result(self) -> RankMetrics:
         """The means; zero without any query."""
@@ -84,11 +102,17 @@ class RankCollector:
         self.headline = RankMeans()
         self.kinds = {kind: RankMeans() for kind in ("expected", "optimistic", "pessimistic")}
 
-    def add(self, batch: ScoredBatch) -> None:
+    def seen(self, batch: ScoredBatch) -> tuple[MeansPart, dict[str, MeansPart]]:
+        """The headline metrics, and those of each kind of rank."""
+        lengths = batch.wanted.lengths
+        kinds = {kind: MeansPart.of(metrics_of(getattr(batch.ranks, kind)), lengths) for kind in self.kinds}
+        return MeansPart.of(headline_metrics(batch.ranks), lengths), kinds
+
+    def add(self, seen: tuple[MeansPart, dict[str, MeansPart]]) -> None:
         """Take one batch."""
-        self.headline.add(headline_metrics(batch.ranks), batch.wanted.lengths)
+        self.headline.add(seen[0])
         for kind, means in self.kinds.items():
-            means.add(metrics_of(getattr(batch.ranks, kind)), batch.wanted.lengths)
+            means.add(seen[1][kind])
 
     def fields(self) -> dict[str, Any]:
         """`metrics` and `by_rank`."""
@@ -102,11 +126,15 @@ class RocCollector:
     def __init__(self) -> None:
         self.total, self.queries = 0.0, 0
 
-    def add(self, batch: ScoredBatch) -> None:
-        """Take one batch."""
+    def seen(self, batch: ScoredBatch) -> tuple[float, int]:
+        """The sum over queries, and their number."""
         values = separation(batch.other_scores, batch.others, batch.wanted_scores, batch.wanted)
-        self.total += float(np.nansum(values))
-        self.queries += int((~np.isnan(values)).sum())
+        return float(np.nansum(values)), int((~np.isnan(values)).sum())
+
+    def add(self, seen: tuple[float, int]) -> None:
+        """Take one batch."""
+        self.total += seen[0]
+        self.queries += seen[1]
 
     def fields(self) -> dict[str, Any]:
         """`roc_auc` and how many queries it is the mean of."""
@@ -120,15 +148,21 @@ class GroupCollector:
         self.field, self.group_of = field, group_of
         self.groups: dict[str, RankMeans] = {}
 
-    def add(self, batch: ScoredBatch) -> None:
-        """Take one batch."""
+    def seen(self, batch: ScoredBatch) -> dict[str, MeansPart]:
+        """The metrics of each group in the batch."""
         groups = np.asarray(self.group_of(batch))
         owners = np.repeat(np.arange(len(batch.table)), batch.wanted.lengths)
+        found = {}
         for group in np.unique(groups).tolist():
             inside = groups == group
             lengths = np.bincount(owners[inside], minlength=len(batch.table))
-            means = self.groups.setdefault(group, RankMeans())
-            means.add(headline_metrics(batch.ranks.chosen(inside)), lengths)
+            found[group] = MeansPart.of(headline_metrics(batch.ranks.chosen(inside)), lengths)
+        return found
+
+    def add(self, seen: dict[str, MeansPart]) -> None:
+        """Take one batch."""
+        for group, part in seen.items():
+            self.groups.setdefault(group, RankMeans()).add(part)
 
     def fields(self) -> dict[str, Any]:
         """The metrics of every group met, groups in order."""
@@ -138,20 +172,26 @@ class GroupCollector:
 class EstimateCollector:
     """Numbers of answers and calibration of a method that gives probabilities; truth is the complete graph."""
 
-    def __init__(self, method: Estimator, complete: KnowledgeGraph, candidates: NDArray[np.int32]) -> None:
-        self.method, self.complete, self.candidates = method, complete, candidates
+    def __init__(self, complete: KnowledgeGraph, candidates: NDArray[np.int32]) -> None:
+        self.complete, self.candidates = complete, candidates
         self.reliability = Reliability()
         self.predicted: list[Floats] = []
         self.actual: list[Floats] = []
 
-    def add(self, batch: ScoredBatch) -> None:
-        """Take one batch: one more run of the method, for its probabilities."""
-        stacked = self.method.estimate(batch.graph, batch.queries).stacked(batch.queries)
+    def seen(self, batch: ScoredBatch) -> tuple[Reliability, Floats, Floats]:
+        """One more run of the method: reliability of its probabilities, expected and true numbers of answers."""
+        stacked = batch.method.estimate(batch.graph, batch.queries).stacked(batch.queries)
         estimates = checked_probabilities(stacked.detach().float().cpu().numpy()[:, self.candidates])
         is_true = self._truth(batch.table)[:, self.candidates]
-        self.reliability.add(estimates, is_true)
-        self.predicted.append(estimates.sum(axis=1, dtype=np.float64))
-        self.actual.append(is_true.sum(axis=1).astype(np.float64))
+        reliability = Reliability()
+        reliability.add(estimates, is_true)
+        return reliability, estimates.sum(axis=1, dtype=np.float64), is_true.sum(axis=1).astype(np.float64)
+
+    def add(self, seen: tuple[Reliability, Floats, Floats]) -> None:
+        """Take one batch."""
+        self.reliability.join(seen[0])
+        self.predicted.append(seen[1])
+        self.actual.append(seen[2])
 
     def fields(self) -> dict[str, Any]:
         """`answer_count` and `calibration`."""

@@ -15,10 +15,12 @@ the method has `score_blocks` (see `streaming`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from unseen.errors import EvaluationError
 from unseen.evaluation.collectors import (
@@ -40,7 +42,6 @@ from unseen.evaluation.streaming import streamed_ranks
 from unseen.logic.protocols import BlockwiseAnswerer, Estimator
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from unseen.datasets.dataset import Dataset
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 """Called with a label, the number of queries done and the number of all."""
+
+Spread = Callable[["PreparedQuestions", Sequence["Piece"]], Iterator[list[Any]]]
+"""Measures pieces elsewhere: what their collectors have seen, in the order of the pieces."""
 
 QUERIES = "queries"
 """The group of the split's own queries, beside those of training queries by graph."""
@@ -92,7 +96,7 @@ class Options:
             raise EvaluationError(f"{problem}. Name query types too, such as `--types all,links`")
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913  # all but the first three say how, not what
     method: Answerer,
     dataset: Dataset,
     split: str = "test",
@@ -100,10 +104,15 @@ def evaluate(
     *,
     name: str | None = None,
     progress: Progress | None = None,
+    spread: Spread | None = None,
 ) -> Result:
-    """Measure a method on the queries of one split; `name` is what the result calls it."""
+    """Measure a method on the queries of one split; `name` is what the result calls it.
+
+    `spread` lets other processes answer; the numbers are the same.
+    """
     options = options or Options()
-    results = _Evaluation(method, dataset, split, options).run(progress or (lambda _label, _done, _total: None))
+    evaluation = _Evaluation(method, dataset, split, options)
+    results = evaluation.run(progress or (lambda _label, _done, _total: None), spread)
     return Result(
         method=name or type(method).__name__,
         dataset=dataset.name,
@@ -123,21 +132,79 @@ def measure(
     questions: Questions,
     collectors: Sequence[Collector],
     batch_size: int | None = None,
-    advance: Callable[[int], None] = lambda _count: None,
 ) -> TypeResult:
     """Answer the questions batch by batch and let every collector see each batch once."""
-    num_entities = questions.graph.num_entities
+    for part in questions.batches(batch_size or batch_size_of(method, questions, collectors)):
+        for collector, seen in zip(collectors, seen_in(method, part, collectors), strict=True):
+            collector.add(seen)
+    return _result(collectors)
+
+
+def batch_size_of(method: Answerer, questions: Questions, collectors: Sequence[Collector]) -> int:
+    """How many questions are answered at once."""
+    if _is_streamed(method, questions, collectors):
+        return STREAMED_QUERIES
+    return max(1, BATCH_CELLS // max(1, questions.graph.num_entities))
+
+
+def seen_in(method: Answerer, part: Questions, collectors: Sequence[Collector]) -> list[Any]:
+    """What the collectors see in one batch that a method answers."""
+    is_streamed = _is_streamed(method, part, collectors)
+    batch = (
+        _streamed(method, part) if is_streamed and isinstance(method, BlockwiseAnswerer) else _answered(method, part)
+    )
+    return [collector.seen(batch) for collector in collectors]
+
+
+def _is_streamed(method: Answerer, questions: Questions, collectors: Sequence[Collector]) -> bool:
     needs_all = any(isinstance(collector, EstimateCollector) for collector in collectors)
-    if isinstance(method, BlockwiseAnswerer) and num_entities > STREAMED_FROM and not needs_all:
-        size, answered = batch_size or STREAMED_QUERIES, partial(_streamed, method)
-    else:
-        size, answered = batch_size or max(1, BATCH_CELLS // max(1, num_entities)), partial(_answered, method)
-    for part in questions.batches(size):
-        batch = answered(part)
-        for collector in collectors:
-            collector.add(batch)
-        advance(len(part))
+    return isinstance(method, BlockwiseAnswerer) and questions.graph.num_entities > STREAMED_FROM and not needs_all
+
+
+def _result(collectors: Sequence[Collector]) -> TypeResult:
     return TypeResult(**{key: value for collector in collectors for key, value in collector.fields().items()})
+
+
+class Piece(NamedTuple):
+    """Questions that are answered together: their group and shape, and which of them."""
+
+    group: str
+    shape: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedQuestions:
+    """All questions of an evaluation by group and shape, with what is measured on each; without the method."""
+
+    questions: Mapping[tuple[str, str], Questions]
+    collectors: Mapping[tuple[str, str], Sequence[Collector]]
+
+    def pieces(self, method: Answerer, batch_size: int | None) -> list[Piece]:
+        """All questions in batches, in order."""
+        found = []
+        for key, questions in self.questions.items():
+            size = batch_size or batch_size_of(method, questions, self.collectors[key])
+            found += [Piece(*key, at, min(at + size, len(questions))) for at in range(0, len(questions), size)]
+        return found
+
+    def seen(self, method: Answerer, piece: Piece) -> list[Any]:
+        """What the collectors of a piece see when a method answers it."""
+        key = (piece.group, piece.shape)
+        return seen_in(method, self.questions[key].take(np.arange(piece.start, piece.stop)), self.collectors[key])
+
+    def add(self, piece: Piece, seen: Sequence[Any]) -> None:
+        """Let the collectors take what they have seen in a piece."""
+        for collector, one in zip(self.collectors[piece.group, piece.shape], seen, strict=True):
+            collector.add(one)
+
+    def results(self) -> dict[str, dict[str, TypeResult]]:
+        """The results by group and shape."""
+        found: dict[str, dict[str, TypeResult]] = {}
+        for (group, shape), collectors in self.collectors.items():
+            found.setdefault(group, {})[shape] = _result(collectors)
+        return found
 
 
 class _Evaluation:
@@ -147,23 +214,22 @@ class _Evaluation:
         self.method, self.dataset, self.split, self.options = method, dataset, split, options
         self.groups = self._groups()
 
-    def run(self, progress: Progress) -> dict[str, dict[str, TypeResult]]:
+    def run(self, progress: Progress, spread: Spread | None) -> dict[str, dict[str, TypeResult]]:
         """The results by group and shape."""
-        total, done = sum(len(questions) for group in self.groups.values() for questions in group.values()), 0
-
-        def advance(label: str, count: int) -> None:
-            nonlocal done
-            done += count
+        prepared = self._prepared()
+        pieces, done = prepared.pieces(self.method, self.options.batch_size), 0
+        total = sum(len(questions) for questions in prepared.questions.values())
+        found = (prepared.seen(self.method, piece) for piece in pieces) if spread is None else spread(prepared, pieces)
+        for piece, seen in zip(pieces, found, strict=True):
+            prepared.add(piece, seen)
+            done += piece.stop - piece.start
+            label = piece.shape if piece.group in (QUERIES, LINKS) else f"{piece.shape}, training queries"
             progress(label, done, total)
+        return prepared.results()
 
-        results: dict[str, dict[str, TypeResult]] = {}
-        for group, by_shape in self.groups.items():
-            for shape, questions in by_shape.items():
-                label = shape if group in (QUERIES, LINKS) else f"{shape}, training queries"
-                collectors, size = self._collectors(group, questions), self.options.batch_size
-                result = measure(self.method, questions, collectors, size, partial(advance, label))
-                results.setdefault(group, {})[shape] = result
-        return results
+    def _prepared(self) -> PreparedQuestions:
+        questions = {(group, shape): some for group, shapes in self.groups.items() for shape, some in shapes.items()}
+        return PreparedQuestions(questions, {key: self._collectors(key[0], some) for key, some in questions.items()})
 
     def _groups(self) -> dict[str, dict[str, Questions]]:
         """The questions by group and shape: the split's own, then training queries on each graph."""
@@ -219,8 +285,8 @@ class _Evaluation:
         if self.split != "train":
             collectors += self._hard_answer_collectors(questions)
         if self.options.probabilities:
-            complete = self.dataset.complete(self.split)
-            collectors.append(EstimateCollector(self._estimator(), complete, questions.candidates))
+            self._check_estimator()
+            collectors.append(EstimateCollector(self.dataset.complete(self.split), questions.candidates))
         return collectors
 
     def _hard_answer_collectors(self, questions: Questions) -> list[Collector]:
@@ -232,10 +298,9 @@ class _Evaluation:
             collectors.append(GroupCollector("strata", partial(strata, self.dataset.complete(self.split))))
         return collectors
 
-    def _estimator(self) -> Estimator:
+    def _check_estimator(self) -> None:
         if not isinstance(self.method, Estimator):
             raise EvaluationError(f"the method {type(self.method).__name__} gives scores, but no probabilities")
-        return self.method
 
 
 def _with_changed(results: dict[str, dict[str, TypeResult]], split: str) -> dict[str, dict[str, TypeResult]]:
@@ -256,7 +321,7 @@ def _answered(method: Answerer, questions: Questions) -> ScoredBatch:
     wanted, others = questions.wanted, questions.others
     ranks = filtered_ranks(scores, wanted, others, questions.candidates)
     found = (wanted, scores_at(scores, wanted), others, scores_at(scores, others))
-    return ScoredBatch(questions.graph, questions.table, queries, *found, ranks)
+    return ScoredBatch(method, questions.graph, questions.table, queries, *found, ranks)
 
 
 def _streamed(method: BlockwiseAnswerer, questions: Questions) -> ScoredBatch:
@@ -266,7 +331,7 @@ def _streamed(method: BlockwiseAnswerer, questions: Questions) -> ScoredBatch:
     wanted, others = questions.wanted, questions.others
     found = streamed_ranks(blocks, wanted, others, questions.candidates)
     scores = (wanted, found.wanted_scores, others, found.other_scores)
-    return ScoredBatch(questions.graph, questions.table, queries, *scores, found.ranks)
+    return ScoredBatch(method, questions.graph, questions.table, queries, *scores, found.ranks)
 
 
 def as_matrix(scores: Any, num_queries: int, num_entities: int) -> NDArray[np.floating[Any]]:

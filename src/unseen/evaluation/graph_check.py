@@ -7,6 +7,9 @@
 3. Relations with few facts are tried in several rounds, each with other facts hidden.
 4. A method that is too slow to be asked about every relation once in the time there is, is left out, if others are not.
 
+With workers (`SpreadCheck`), batches have one size and several are answered at a time; each worker lets all methods
+answer a batch, one after the other.
+
 Other answers that are known to be true do not count as wrong (`links` says what is asked and filtered). Ranks and
 probabilities are those of `estimate`, which is what `ask` shows.
 """
@@ -14,9 +17,10 @@ probabilities are those of `estimate`, which is what `ask` shows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -44,11 +48,45 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, the number of questions answered and of all."""
 FIRST_BATCH, LARGEST_BATCH, QUICK = 8, 64, 0.5
 """Questions of the first batch and of the largest one; batches grow while one takes less than so many seconds."""
+SPREAD_BATCH = 32
+"""Questions of a batch for a worker, on a graph that is not too large."""
 LARGE = 4_000_000
 """Triples, times questions of the first batch, at most."""
 PATIENCE, TRIAL_BATCHES = 0.4, 2
 """The share of the time left that a method may take for its first batch, or for one question of each relation and end,
 and the number of batches after which it is judged by that."""
+
+
+@dataclass(frozen=True)
+class CheckPiece:
+    """A batch for a worker: which questions, and how many seconds each method may take for it."""
+
+    start: int
+    stop: int
+    patience: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """What a method made of a batch, None if it was too slow; and the seconds a question."""
+
+    answered: Answered | None
+    seconds: float
+
+
+class SpreadCheck(Protocol):
+    """Answers batches elsewhere, several at a time."""
+
+    @property
+    def workers(self) -> int:
+        """Batches that are answered at a time."""
+        ...
+
+    def answers(
+        self, questions: Questions, methods: Mapping[str, Estimator], pieces: Iterable[CheckPiece], until: float
+    ) -> Iterator[dict[str, Tried]]:
+        """What every method made of each batch, in their order, until a time of the clock."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -76,8 +114,9 @@ class GraphCheck:
         openers: Mapping[str, Opener],
         options: CheckOptions,
         progress: Progress | None = None,
+        spread: SpreadCheck | None = None,
     ) -> None:
-        self.graph, self.openers, self.options = graph, dict(openers), options
+        self.graph, self.openers, self.options, self.spread = graph, dict(openers), options, spread
         self.progress = progress or (lambda _label, _done, _total: None)
         self.rounds = hidden_by_relation(graph, options.facts, options.seed, options.rounds)
         if not self.rounds:
@@ -128,13 +167,54 @@ class GraphCheck:
             opened = self._opened(name, questions.graph)
             if opened is not None:
                 methods[name] = opened
-        start, kinds = 0, len(np.unique(questions.table.slots[:, 1]))
+        kinds = len(np.unique(questions.table.slots[:, 1]))
+        if self.spread is not None:
+            self._answer_spread(questions, methods, kinds, self.spread)
+            return
+        start = 0
         while start < len(questions):
             size = max(1, min(self._size, BATCH_CELLS // max(1, self.graph.num_entities)))
             self._answer(questions.take(np.arange(start, min(start + size, len(questions)))), methods)
             start += size
             if self.tally.batches == TRIAL_BATCHES:
                 self._drop_slow(methods, kinds)
+
+    def _answer_spread(
+        self, questions: Questions, methods: dict[str, Estimator], kinds: int, spread: SpreadCheck
+    ) -> None:
+        """All batches of a round by workers; methods that are too slow are left out of the batches that follow."""
+        wanted = SPREAD_BATCH if self._size == FIRST_BATCH else self._size
+        size = max(1, min(wanted, BATCH_CELLS // max(1, self.graph.num_entities)))
+        handed_out: list[CheckPiece] = []
+
+        def pieces() -> Iterator[CheckPiece]:
+            for start in range(0, len(questions), size):
+                patience = {name: self._patience(name, methods) for name in methods}
+                handed_out.append(CheckPiece(start, min(start + size, len(questions)), patience))
+                yield handed_out[-1]
+
+        self._tell("asking")
+        answers = spread.answers(questions, dict(methods), pieces(), self._begun + self.options.seconds)
+        with closing(answers):  # type: ignore[type-var]
+            for place, found in enumerate(answers):
+                piece = handed_out[place]
+                self._take(questions.take(np.arange(piece.start, piece.stop)), found, methods)
+                if self.tally.batches == TRIAL_BATCHES:
+                    self._drop_slow(methods, kinds // spread.workers)
+        if self.left() <= 0:
+            raise Stopped
+
+    def _take(self, part: Questions, found: dict[str, Tried], methods: dict[str, Estimator]) -> None:
+        """One batch that a worker has answered by every method."""
+        for name, tried in found.items():
+            if tried.answered is not None:
+                self._seconds[name] = min(tried.seconds, self._seconds.get(name, tried.seconds))
+            elif name in methods and len(methods) > 1 and self.left() > 0:
+                self._leave_out(name, methods, tried.seconds)
+        answers = {name: tried.answered for name, tried in found.items() if tried.answered is not None}
+        if all(name in answers for name in methods):
+            self.tally.add(part, answers)
+        self._tell("asking")
 
     def _opened(self, name: str, graph: KnowledgeGraph) -> Estimator | None:
         """A method that is ready; one that refuses the graph is left out if there are others."""
@@ -162,10 +242,10 @@ class GraphCheck:
 
     def _answered(self, name: str, part: Questions, methods: dict[str, Estimator]) -> Answered | None:
         """One batch by one method; a method that does not come to the end of its first batch is left out."""
-        begun, left = time.monotonic(), self.left()
-        if left <= 0:
+        begun = time.monotonic()
+        if self.left() <= 0:
             raise Stopped
-        patience = left if name in self._seconds or len(methods) == 1 else PATIENCE * left
+        patience = self._patience(name, methods)
         try:
             with stop_when(lambda: time.monotonic() > begun + patience):
                 found = answered(methods[name], part)
@@ -177,6 +257,11 @@ class GraphCheck:
         seconds = (time.monotonic() - begun) / len(part)
         self._seconds[name] = min(seconds, self._seconds.get(name, seconds))
         return found
+
+    def _patience(self, name: str, methods: Mapping[str, Estimator]) -> float:
+        """Seconds that a method may take for a batch; less for its first one if there are others."""
+        left = self.left()
+        return left if name in self._seconds or len(methods) == 1 else PATIENCE * left
 
     def _drop_slow(self, methods: dict[str, Estimator], kinds: int) -> None:
         """Leave out methods that would need too long for one question of each relation and end."""

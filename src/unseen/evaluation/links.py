@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unseen.datasets.query_table import QueryTable, Ragged
-from unseen.evaluation.collectors import headline_metrics, metrics_of
+from unseen.evaluation.collectors import MeansPart, headline_metrics, metrics_of
 from unseen.evaluation.query_sets import Questions, sample
 from unseen.evaluation.results import HITS, RankMetrics
 from unseen.graph.vocabulary import directed_relation, is_inverse
@@ -69,17 +69,22 @@ class LinkCollector:
         self.headline, self.directions = _AnswerMeans(), {name: _AnswerMeans() for name in DIRECTIONS}
         self.kinds = {kind: _AnswerMeans() for kind in RANKS}
 
-    def add(self, batch: ScoredBatch) -> None:
-        """Take one batch."""
+    def seen(self, batch: ScoredBatch) -> dict[str, MeansPart]:
+        """The metrics of both directions, of each, and of each kind of rank."""
         directed: Any = batch.table.slots[:, 1]
         backwards: Any = is_inverse(directed)
         owners = np.repeat(backwards, batch.wanted.lengths)
         metrics = headline_metrics(batch.ranks)
-        self.headline.add(metrics, len(batch.table))
+        found = {LINKS: _part(metrics, len(batch.table))}
         for name, chosen in zip(DIRECTIONS, (False, True), strict=True):
-            self.directions[name].add(metrics[:, owners == chosen], int((backwards == chosen).sum()))
-        for kind, means in self.kinds.items():
-            means.add(metrics_of(getattr(batch.ranks, kind)), len(batch.table))
+            found[name] = _part(metrics[:, owners == chosen], int((backwards == chosen).sum()))
+        kinds = {kind: _part(metrics_of(getattr(batch.ranks, kind)), len(batch.table)) for kind in RANKS}
+        return found | kinds
+
+    def add(self, seen: dict[str, MeansPart]) -> None:
+        """Take one batch."""
+        for name, means in {LINKS: self.headline, **self.directions, **self.kinds}.items():
+            means.add(seen[name])
 
     def fields(self) -> dict[str, Any]:
         """`metrics`, `triples`, `directions` and `by_rank`."""
@@ -97,14 +102,19 @@ class _AnswerMeans:
     def __init__(self) -> None:
         self.queries, self.answers, self._sums = 0, 0, np.zeros(1 + len(HITS))
 
-    def add(self, values: NDArray[np.float64], queries: int) -> None:
-        """Metrics by answer, one metric a row."""
-        self._sums += values.sum(axis=1)
-        self.queries += queries
-        self.answers += values.shape[1]
+    def add(self, part: MeansPart) -> None:
+        """Take the share of one batch."""
+        self._sums += part.sums
+        self.queries += part.queries
+        self.answers += part.answers
 
     def result(self) -> RankMetrics:
         return RankMetrics(self.queries, self.answers, *(self._sums / max(1, self.answers)).tolist())
+
+
+def _part(values: NDArray[np.float64], queries: int) -> MeansPart:
+    """The share of a batch in means over answers."""
+    return MeansPart(values.sum(axis=1), queries, values.shape[1])
 
 
 def _both_ways(heads: Any, relations: Any, tails: Any, graph: KnowledgeGraph) -> Columns:

@@ -39,6 +39,13 @@ class Reliability:
         unlikely = flat <= LIKELY
         self._unlikely += (unlikely.sum(), flat[unlikely].sum(dtype=np.float64), is_true.ravel()[unlikely].sum())
 
+    def join(self, other: Reliability) -> None:
+        """Add what another one has counted, in as many bins."""
+        self._counts += other._counts
+        self._sums += other._sums
+        self._true += other._true
+        self._unlikely += other._unlikely
+
     def result(self) -> ReliabilityCurve:
         """Mean probability and frequency of each bin, and the expected calibration error."""
         filled = np.maximum(self._counts, 1)

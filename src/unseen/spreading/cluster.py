@@ -51,10 +51,16 @@ def opened_ray(address: str | None, workers: int | None) -> Iterator[Any]:
     except (ConnectionError, RuntimeError, ValueError) as error:
         ray.shutdown()
         raise UnseenError(f"no Ray at {where}: {_first_line(error)}") from None
+    _keep_quiet(ray)
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _keep_quiet(ray: Any) -> None:
+    """Let Ray print nothing: what it says of workers that died goes to standard output, where results are."""
+    ray._private.worker._worker_logs_enabled = False
 
 
 def _first_line(error: Exception) -> str:

@@ -17,13 +17,14 @@ from unseen.datasets.shared_work import in_threads
 from unseen.logic.shapes import SHAPES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from unseen.datasets.dataset import Dataset
     from unseen.datasets.query_table import QueryTable, Ragged
     from unseen.logic.shapes import Shape
 
     Progress = Callable[[int, int], None]
+    SpreadSampling = Callable[["SampleWork", Sequence["SampleTask"]], Iterable[tuple[int, "SampleOutcome"]]]
 
 PAPER_COUNT, PAPER_NEGATION_COUNT = 50_000, 10_000
 """Queries a type in the paper's 175 % dataset; the second holds for negation in validation and test."""
@@ -63,50 +64,76 @@ def default_count(dataset: Dataset, split: str, shape: Shape) -> int:
     return max(10, round(count * min(1.0, share))) if len(edges) else 0
 
 
-class _Task(NamedTuple):
+class SampleTask(NamedTuple):
+    """Queries of one shape in one split."""
+
     split: str
     shape: Shape
 
 
-class _Outcome(NamedTuple):
+class SampleOutcome(NamedTuple):
+    """The queries of a task, and their answers on larger graphs."""
+
     sample: Sample
     answers: dict[str, Ragged]
 
 
+@dataclass(frozen=True, eq=False)
+class SampleWork:
+    """What every task needs."""
+
+    graphs: Mapping[str, SplitGraphs]
+    options: SampleOptions
+    wanted: Mapping[SampleTask, int | None]
+
+    def perform(self, task: SampleTask, tell: Progress | None = None) -> SampleOutcome:
+        """The outcome of a task; it depends on the task and the seed alone."""
+        mine, count, options = self.graphs[task.split], self.wanted[task], self.options
+        if options.hard and not mine.is_training:
+            sample = sample_strata(mine, task.shape, count or 0, options, tell)
+        else:
+            sample = sample_queries(mine, task.shape, count, options, tell)
+        larger = [self.graphs[side] for side in ("valid", "test")] if mine.is_training else []
+        answers = {side.name: answer_table(side.observed, task.shape, sample.table.slots) for side in larger}
+        return SampleOutcome(sample, answers)
+
+
 def sample_dataset(
-    dataset: Dataset, plan: SamplePlan, progress: Progress | None = None, threads: int | None = None
+    dataset: Dataset,
+    plan: SamplePlan,
+    progress: Progress | None = None,
+    threads: int | None = None,
+    spread: SpreadSampling | None = None,
 ) -> tuple[Dataset, list[str]]:
     """The dataset with newly sampled queries, and a remark for every table that is shorter than wanted.
 
     Answers of the training queries on the graphs of validation and test come with them. `progress(done, total)` is
-    told of queries, from several threads but never at once; what it raises ends the run.
+    told of queries, from several threads but never at once; what it raises ends the run. `spread` lets other processes
+    draw; the queries are the same.
     """
-    tasks = [_Task(split, shape) for split in reversed(SPLITS) for shape in plan.shapes]
+    tasks = [SampleTask(split, shape) for split in reversed(SPLITS) for shape in plan.shapes]
     graphs = {split: SplitGraphs(split, dataset.observed(split), dataset.complete(split)) for split in SPLITS}
-    tally = _Tally(progress, {task: plan.count(dataset, *task) for task in tasks})
+    work = SampleWork(graphs, plan.options, {task: plan.count(dataset, *task) for task in tasks})
+    tally = _Tally(progress, work.wanted)
     with tally:
-        outcomes = in_threads(lambda task: _perform(graphs, plan.options, task, tally), tasks, threads)
-    found = dict(zip(tasks, outcomes, strict=True))
+        if spread is None:
+            outcomes = in_threads(lambda task: _performed(work, task, tally), tasks, threads)
+            found = dict(zip(tasks, outcomes, strict=True))
+        else:
+            placed = {place: tally.finished(tasks[place], one) for place, one in spread(work, tasks)}
+            found = {task: placed[place] for place, task in enumerate(tasks)}
     return _with_outcomes(dataset, plan, found), _remarks(found)
 
 
-def _perform(graphs: dict[str, SplitGraphs], options: SampleOptions, task: _Task, tally: _Tally) -> _Outcome:
-    mine, count, tell = graphs[task.split], tally.wanted[task], tally.teller(task)
-    if options.hard and not mine.is_training:
-        sample = sample_strata(mine, task.shape, count or 0, options, tell)
-    else:
-        sample = sample_queries(mine, task.shape, count, options, tell)
-    larger = [graphs[side] for side in ("valid", "test")] if mine.is_training else []
-    answers = {side.name: answer_table(side.observed, task.shape, sample.table.slots) for side in larger}
-    tally.finish(task, len(sample.table))
-    return _Outcome(sample, answers)
+def _performed(work: SampleWork, task: SampleTask, tally: _Tally) -> SampleOutcome:
+    return tally.finished(task, work.perform(task, tally.teller(task)))
 
 
 class _Tally:
     """Adds up the progress of tasks; leaving it by an exception ends the tasks that still run."""
 
-    def __init__(self, progress: Progress | None, wanted: dict[_Task, int | None]) -> None:
-        self._progress, self.wanted = progress, wanted
+    def __init__(self, progress: Progress | None, wanted: Mapping[SampleTask, int | None]) -> None:
+        self._progress = progress
         self._totals = {task: count or 0 for task, count in wanted.items()}
         self._done = dict.fromkeys(wanted, 0)
         self._lock, self._ended = Lock(), Event()
@@ -117,15 +144,17 @@ class _Tally:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
 
-    def teller(self, task: _Task) -> Progress:
+    def teller(self, task: SampleTask) -> Progress:
         """Tells of one task."""
         return lambda done, wanted: self._tell(task, done, wanted)
 
-    def finish(self, task: _Task, queries: int) -> None:
-        """One task is done."""
+    def finished(self, task: SampleTask, outcome: SampleOutcome) -> SampleOutcome:
+        """The outcome of a task that is done."""
+        queries = len(outcome.sample.table)
         self._tell(task, queries, queries)
+        return outcome
 
-    def _tell(self, task: _Task, done: int, wanted: int) -> None:
+    def _tell(self, task: SampleTask, done: int, wanted: int) -> None:
         if self._ended.is_set():
             raise InterruptedError("sampling was ended")
         with self._lock:
@@ -134,7 +163,7 @@ class _Tally:
                 self._progress(sum(self._done.values()), sum(self._totals.values()))
 
 
-def _with_outcomes(dataset: Dataset, plan: SamplePlan, found: dict[_Task, _Outcome]) -> Dataset:
+def _with_outcomes(dataset: Dataset, plan: SamplePlan, found: dict[SampleTask, SampleOutcome]) -> Dataset:
     tables: dict[str, dict[str, QueryTable]] = {split: {} for split in SPLITS}
     answers: dict[str, dict[str, Ragged]] = defaultdict(dict)
     for task, outcome in found.items():
@@ -150,6 +179,6 @@ def _with_outcomes(dataset: Dataset, plan: SamplePlan, found: dict[_Task, _Outco
     )
 
 
-def _remarks(found: dict[_Task, _Outcome]) -> list[str]:
+def _remarks(found: dict[SampleTask, SampleOutcome]) -> list[str]:
     shortfalls = ((task, outcome.sample.shortfall) for task, outcome in found.items())
     return [f"{task.split} {task.shape.name}: {shortfall}" for task, shortfall in shortfalls if shortfall]
