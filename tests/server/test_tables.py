@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import unseen
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.server.running import Running
 
 
@@ -48,3 +50,12 @@ def test_offset_and_order_by_score(reading: Running) -> None:
     every = rows_of(reading, "SELECT ?x { :Ada :likes ?x } ORDER BY DESC(?score) ?x LIMIT 4", infer="true")
     later = rows_of(reading, "SELECT ?x { :Ada :likes ?x } ORDER BY DESC(?score) ?x LIMIT 3 OFFSET 1", infer="true")
     assert later == every[1:]
+
+
+def test_counts_of_many_known_answers_are_whole_or_refused(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unseen.server.predicting.MOST_KNOWN", 3)
+    facts = [[f"fan {number}", "likes", "Halma"] for number in range(7)]
+    assert server.post("/triples", {"triples": facts}).status == 200
+    for flags in ({}, {"exact": True}):
+        assert server.ask("count x : likes(x, Halma)", **flags).json["answers"][0]["values"]["count"] == "7"
+        assert "only 3 are counted by group here" in server.ask("?y, count x : likes(x, y)", **flags).error["message"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,11 +25,12 @@ from unseen.logic.resolving import PREDICTED_STEPS
 from unseen.logic.stopping import also_checked_by, enough_after, search_time_left
 from unseen.logic.text import LONGEST_REMEMBERED, parse_question
 from unseen.server.admission import Bounds, Cost
+from unseen.server.learning_values import LearningValues
 from unseen.server.pace import GUESS, Pace, units_of
 from unseen.server.problems import busy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from unseen.asking.solution_tables.wanted import Predicted
     from unseen.database import Database
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from unseen.logic.method import Method
     from unseen.logic.ordering import Ordering
 
-Result = TypeVar("Result")
 MOST_ANSWERS = 1000
 """The largest number of answers to one question."""
 MOST_PARTS = 8192
@@ -140,7 +140,7 @@ class Predictor:
         """What was asked last: `cost_of` must not wait for a new graph."""
         self._paces = {(exact, tree): Pace(EXACT_GUESS if exact else GUESS) for exact in BOTH for tree in BOTH}
         """By whether only exact answers are wanted, and whether the question is a tree."""
-        self._explaining = Pace()
+        self._explaining, self._values = Pace(), LearningValues()
         self._timed = 0.0
         """Seconds of all calls so far; a call inside of a call counts once."""
         if self.method is not None:
@@ -175,11 +175,12 @@ class Predictor:
         steps = planned.steps + PREPARING * (self._version != self.database.version)
         is_tree = isinstance(planned.query, Query)
         seconds = self._units(self._graph, steps) * self._paces[self._is_exact(planned), is_tree].seconds
+        learning = self._values.seconds(self._graph, planned)
         if not is_tree:  # nothing is gained by answering it together with others
-            return Cost(min(seconds, self._most_searching), Bounds.batch_cells)
+            return Cost(min(seconds, self._most_searching) + learning, Bounds.batch_cells)
         if planned.asked.explain and not self._is_exact(planned):
             seconds += self._units(self._graph, EXPLAINING) * self._explaining.seconds
-        return Cost(seconds, planned.steps * self._graph.num_entities)
+        return Cost(seconds + learning, planned.steps * self._graph.num_entities)
 
     def measure(self) -> None:
         """Find out how long a relation step takes; the first one also compiles and prepares, and does not count."""
@@ -202,6 +203,16 @@ class Predictor:
         results = dict(zip(distinct, self._answer_distinct(list(distinct.values())), strict=True))
         return [results[one.asked] for one in planned]
 
+    def _attempted(self, graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound | UnseenError:
+        """A question with ids, or what is wrong with it; the values that it wants predicted are learned here."""
+        try:
+            with self._values.measured(graph, planned):
+                return _bound(graph, planned, lookup)
+        except Stopped:
+            raise
+        except UnseenError as error:
+            return error
+
     def _units(self, graph: KnowledgeGraph, steps: int) -> int:
         near = getattr(self.method, "near", None)
         return units_of(graph, steps, in_parts=near is not None and near(graph) is not None)
@@ -215,7 +226,8 @@ class Predictor:
 
     def _answer_distinct(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
         version, graph = self.database.version, self.database.graph
-        prepared = _prepared(graph, planned)
+        lookup = lookup_for(graph, [one.query for one in planned], suggest=False)
+        prepared = [self._attempted(graph, one, lookup) for one in planned]
         results: dict[int, Answers | Exception] = {}
         results |= {place: one for place, one in enumerate(prepared) if isinstance(one, Exception)}
         bound = {place: one for place, one in enumerate(prepared) if isinstance(one, _Bound)}
@@ -360,12 +372,6 @@ def _single_steps(graph: KnowledgeGraph) -> Iterator[Question]:
             yield Question("", Project(directed, Anchor(int(heads[0]))))
 
 
-def _prepared(graph: KnowledgeGraph, planned: Sequence[Planned]) -> list[_Bound | UnseenError]:
-    """Each question with ids, or what is wrong with it; all names are looked up together."""
-    lookup = lookup_for(graph, [one.query for one in planned], suggest=False)
-    return [_attempt(partial(_bound, graph, one, lookup)) for one in planned]
-
-
 def _bound(graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound:
     asked = planned.asked
     wanted = [count for count in (planned.limit, asked.top) if count is not None]
@@ -379,10 +385,3 @@ def _bound(graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound:
 def order_of(planned: Planned) -> str | tuple[Ordering, ...] | None:
     """In which order the answers to a question come."""
     return planned.asked.order_by or planned.order or None
-
-
-def _attempt(action: Callable[[], Result]) -> Result | UnseenError:
-    try:
-        return action()
-    except UnseenError as error:
-        return error

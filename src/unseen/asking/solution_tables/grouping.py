@@ -16,6 +16,7 @@ import numpy as np
 from unseen.asking.solution_tables.uncertain_count import UncertainCount
 from unseen.asking.solution_tables.wanted import ExactRows, Predicted, incomplete, table_of
 from unseen.database.relation_store import key_of_term, term_of_key, text_of_term
+from unseen.errors import QueryRefused
 from unseen.logic.outer_form import HAVING_COUNT
 from unseen.logic.stopping import check_stop
 from unseen.probability.answer_counts import expected_number
@@ -90,11 +91,10 @@ def grouped(
     grouping = form.grouping
     if grouping is None:
         raise TypeError("nothing is counted")
-    groups = yield from _known(form, grouping)
-    warnings: tuple[str, ...] = ()
+    groups, warnings = yield from _known(form, grouping)
     if not exact:
         is_inside = not form.outer and set(grouping.keys) <= set(form.core.variables)
-        warnings = yield from (_by_group if is_inside else _by_solution)(form, grouping, groups, wanted)
+        warnings += yield from (_by_group if is_inside else _by_solution)(form, grouping, groups, wanted)
     rows = [_row(grouping, one) for one in groups.values()]
     shown = sorted((one for one in rows if one[2] or one[1] >= LEAST), key=lambda one: _place(grouping, one))
     suffixes = ("",) if exact else ("", "_expected", "_low", "_high")
@@ -103,11 +103,14 @@ def grouped(
     return (*columns, *grouping.others), shown, warnings
 
 
-def _known(form: OuterForm, grouping: Grouping) -> Generator[Wanted, Any, dict[Values, CountedGroup]]:
-    """The groups that the graph has, by their values."""
+def _known(
+    form: OuterForm, grouping: Grouping
+) -> Generator[Wanted, Any, tuple[dict[Values, CountedGroup], tuple[str, ...]]]:
+    """The groups that the graph has, by their values, and what is to be said of them."""
     if not form.group:
-        found = yield Predicted((*grouping.keys, *_counted(form, grouping.counts[0])), top=MOST_KNOWN, exact=True)
-        return _counted_known(grouping, found)
+        most = MOST_KNOWN if grouping.keys else 1
+        found: Answers = yield Predicted((*grouping.keys, *_counted(form, grouping.counts[0])), top=most, exact=True)
+        return _counted_known(grouping, found), found.warnings
     rows: list[Row] = yield ExactRows(form.known_groups(with_having=False))
     groups = {_values(grouping, row): CountedGroup(row) for row in rows}
     if grouping.having is not None:
@@ -115,15 +118,19 @@ def _known(form: OuterForm, grouping: Grouping) -> Generator[Wanted, Any, dict[V
         kept = {_values(grouping, row) for row in passing}
         for values, group in groups.items():
             group.passes = values in kept
-    return groups
+    return groups, ()
 
 
 def _counted_known(grouping: Grouping, found: Answers) -> dict[Values, CountedGroup]:
     numbers: dict[tuple[str, ...], int] = defaultdict(int)
-    for answer in found:
-        numbers[tuple(term_of_key(answer.keys[key]) for key in grouping.keys)] += 1
     if not grouping.keys:
-        numbers[()] += 0
+        numbers[()] = found.known
+    elif found.known > len(found):
+        reason = f"it has {found.known:,} known solutions, and only {len(found):,} are counted by group here"
+        raise QueryRefused(f"{reason}: ask in SPARQL, with GROUP BY, or say more about the variables")
+    else:
+        for answer in found:
+            numbers[tuple(term_of_key(answer.keys[key]) for key in grouping.keys)] += 1
     name = grouping.counts[0].name
     return {
         values: CountedGroup(dict(zip(grouping.keys, values, strict=True)) | {name: _number(number)})

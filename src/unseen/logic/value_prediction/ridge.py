@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unseen.logic.stopping import check_stop
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -61,6 +63,7 @@ def fitted(design: Design, targets: Numbers, used: NDArray[np.bool_], penalty: f
     turned = scale * rest
     direction, product = turned.copy(), float(rest @ turned)
     for _ in range(STEPS):
+        check_stop()
         if product < 1e-10:
             break
         applied = design.gathered(mask * design.applied(direction)) + penalties * direction
