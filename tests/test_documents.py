@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import tomllib
 import shlex
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
