@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 """Called with a label, the number of queries done and the number of all."""
 
-Spread = Callable[["PreparedQuestions", Sequence["Piece"]], Iterator[list[Any]]]
+Spread = Callable[["PreparedQuestions", Sequence["MeasuredPiece"]], Iterator[list[Any]]]
 """Measures pieces elsewhere: what their collectors have seen, in the order of the pieces."""
 
 QUERIES = "queries"
@@ -165,7 +165,7 @@ def _result(collectors: Sequence[Collector]) -> TypeResult:
     return TypeResult(**{key: value for collector in collectors for key, value in collector.fields().items()})
 
 
-class Piece(NamedTuple):
+class MeasuredPiece(NamedTuple):
     """Questions that are answered together: their group and shape, and which of them."""
 
     group: str
@@ -181,20 +181,20 @@ class PreparedQuestions:
     questions: Mapping[tuple[str, str], Questions]
     collectors: Mapping[tuple[str, str], Sequence[Collector]]
 
-    def pieces(self, method: Answerer, batch_size: int | None) -> list[Piece]:
+    def pieces(self, method: Answerer, batch_size: int | None) -> list[MeasuredPiece]:
         """All questions in batches, in order."""
         found = []
         for key, questions in self.questions.items():
             size = batch_size or batch_size_of(method, questions, self.collectors[key])
-            found += [Piece(*key, at, min(at + size, len(questions))) for at in range(0, len(questions), size)]
+            found += [MeasuredPiece(*key, at, min(at + size, len(questions))) for at in range(0, len(questions), size)]
         return found
 
-    def seen(self, method: Answerer, piece: Piece) -> list[Any]:
+    def seen(self, method: Answerer, piece: MeasuredPiece) -> list[Any]:
         """What the collectors of a piece see when a method answers it."""
         key = (piece.group, piece.shape)
         return seen_in(method, self.questions[key].take(np.arange(piece.start, piece.stop)), self.collectors[key])
 
-    def add(self, piece: Piece, seen: Sequence[Any]) -> None:
+    def add(self, piece: MeasuredPiece, seen: Sequence[Any]) -> None:
         """Let the collectors take what they have seen in a piece."""
         for collector, one in zip(self.collectors[piece.group, piece.shape], seen, strict=True):
             collector.add(one)

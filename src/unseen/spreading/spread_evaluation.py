@@ -12,7 +12,7 @@ from unseen.spreading.taught_graph import TaughtGraph, name_anywhere
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from unseen.evaluation.evaluator import Piece, PreparedQuestions, Spread
+    from unseen.evaluation.evaluator import MeasuredPiece, PreparedQuestions, Spread
     from unseen.logic.method import Method
     from unseen.spreading.crew import Crew
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def spread_evaluation(crew: Crew, method: Method, name: str, device: str, effort: str) -> Spread:
     """What measures pieces by the workers of a crew, each of which opens the method by its name."""
 
-    def measured(prepared: PreparedQuestions, pieces: Sequence[Piece]) -> Iterator[list[Any]]:
+    def measured(prepared: PreparedQuestions, pieces: Sequence[MeasuredPiece]) -> Iterator[list[Any]]:
         graphs = {id(questions.graph): questions.graph for questions in prepared.questions.values()}
         taught = [TaughtGraph.of(graph, method) for graph in graphs.values()]
         make = partial(_measuring, name_anywhere(name), device, effort)
@@ -31,7 +31,7 @@ def spread_evaluation(crew: Crew, method: Method, name: str, device: str, effort
 
 def _measuring(
     name: str, device: str, effort: str, shared: tuple[PreparedQuestions, list[TaughtGraph]]
-) -> Callable[[Piece], list[Any]]:
+) -> Callable[[MeasuredPiece], list[Any]]:
     prepared, taught = shared
     method = open_method(name, device, effort=effort)
     for graph in taught:
