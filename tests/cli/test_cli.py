@@ -122,6 +122,17 @@ class TestGoldenOutput:
         assert all(f'"{stem.removeprefix("help-").removeprefix("convert-")}' in source for stem in stems)
 
 
+def test_unlikely_predictions_are_counted_not_shown(command: Command) -> None:
+    words = ("ask", "countries", "?x : capital(France, x)", *HEURISTIC)
+    result = command(*words)
+    assert "predicted  " not in result.output
+    assert re.search(
+        r"^9 unlikely predictions are hidden, the likeliest .* with \S+; --all shows them$", result.output, re.M
+    )
+    assert "hidden" not in command(*words, "--all").output
+    assert len(json.loads(command(*words, "--json").output)["answers"]) == 10
+
+
 def test_the_first_page_lists_every_command(command: Command) -> None:
     result = command("--help")
     assert result.code == 0

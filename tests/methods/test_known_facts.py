@@ -112,3 +112,14 @@ def test_edges_are_followed_alike_from_all_heads_and_from_the_members_of_sets(mo
     assert expected.any()
     monkeypatch.setattr(known_facts, "MANY", 0)
     assert torch.equal(known_facts.follow_edges(graph, sets, asked), expected)
+
+
+def test_edges_are_written_onto_predictions_of_a_large_graph(
+    family: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_facts, "MANY", 0)
+    sets, asked = torch.tensor([[0.0, 0.5, 0.25, 0.75, 0, 0, 0]]), torch.tensor([0])
+    predictions = (0.1, 0.9, 0.2, 0.3, 0, 0, 0.4)
+    expected = KnownFactsProjector(Fixed(predictions), ceiling=1.0).project(family, sets, asked)
+    found = KnownFactsProjector(Fixed(predictions), ceiling=1.0, in_place=True).project(family, sets, asked)
+    assert torch.equal(found, expected)

@@ -158,3 +158,13 @@ def test_whether_a_graph_has_the_edge_of_a_link() -> None:
     everything = range(graph.num_entities)
     for source, relation, target in ((s, r, t) for s in everything for r in range(6) for t in everything):
         assert Link(source, relation, target).is_in(graph) == ((source, relation, target) in there)
+
+
+def test_rules_that_only_differ_in_constants_are_given_once() -> None:
+    facts = [(f"x{i}", relation, tail) for i in range(8) for relation, tail in (("speaks", "A"), ("speaks", "B"))]
+    facts += [(f"x{i}", "part_of", "C") for i in range(8)] + [(f"x{i}", "is_a", "D") for i in range(7)]
+    facts += [(f"y{i}", "is_a", "E") for i in range(8)]
+    graph = KnowledgeGraph.from_triples(facts)
+    none = mine(graph, samples=20).paths.take(np.zeros(0, np.int64))
+    found = link_rules(graph, none, link_of(graph, ("x7", "is_a", "D")), 3)
+    assert sorted(one.rule.body[0][1] for one in found) == ["is_a", "part_of", "speaks"]

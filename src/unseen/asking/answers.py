@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 
 from unseen.displays import bar, block, heading, note, table
-from unseen.logic.choose import Ranked, largest_in_rows, largest_of
+from unseen.logic.choose import MANY, Ranked, largest_in_rows, largest_of
 from unseen.logic.ordering import order_of_rows
 from unseen.logic.stopping import check_stop
 from unseen.logic.traverse import Traversal
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     from numpy.typing import NDArray
+    from torch import Tensor
 
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
@@ -263,18 +264,32 @@ class _Asking:
             self.expected += [None] * len(questions)
             certain = [np.ones(len(members), np.float32) for members in found]
             return [(known, []) for known in self._ranked_known(questions, found, certain)]
+        if self.graph.num_entities > MANY:
+            own = map(self.execution.memberships, (question.query for question in questions))
+            return [self._ranked_alone(*one) for one in zip(questions, found, own, strict=True)]
         values = self.execution.stacked([question.query for question in questions]).float().cpu().numpy()
         probable = [row[members] for row, members in zip(values, found, strict=True)]
         known = self._ranked_known(questions, found, probable)
         others = values.copy()
         for row, question, members in zip(others, questions, found, strict=True):
             row[~self._may_be(question)] = 0
-            self.expected.append(self._expected(question, row))
+            self.expected.append(self._expected(question, row, slice(None)))
             row[members] = 0
         counts = [question.top - len(one) for question, one in zip(questions, known, strict=True)]
         found_others = largest_in_rows(others, counts)
         predicted = [self._in_order(question, row) for question, row in zip(questions, found_others, strict=True)]
         return list(zip(known, predicted, strict=True))
+
+    def _ranked_alone(self, question: Question, members: Ids, memberships: Tensor) -> tuple[Ranked, Ranked]:
+        """The same for one question to a large graph: most probabilities are zero, and are looked at once."""
+        values = memberships.float().cpu().numpy()
+        known = self._ranked_known([question], [members], [values[members]])[0]
+        likely = np.flatnonzero(values > 0).astype(np.int32)
+        likely = likely[self._may_be(question)[likely]]
+        self.expected.append(self._expected(question, values[likely], likely))
+        others = np.setdiff1d(likely, members, assume_unique=True)
+        predicted = largest_of(others, values[others], question.top - len(known))
+        return known, self._in_order(question, predicted)
 
     def _in_order(self, question: Question, ranked: Ranked) -> Ranked:
         """Answers in the order that a question asks for."""
@@ -284,10 +299,10 @@ class _Asking:
         order = order_of_rows(self.graph, {question.variable: entities}, values, question.order)
         return [ranked[place] for place in order.tolist()]
 
-    def _expected(self, question: Question, probabilities: Values) -> ExpectedNumber:
-        """How many answers there are, by the probabilities of all who may be one."""
+    def _expected(self, question: Question, probabilities: Values, places: Ids | slice) -> ExpectedNumber:
+        """How many answers there are, by the probabilities of those entities who may be one."""
         carried = None if self.execution is None else self.execution.carried(question.query)
-        return expected_number(probabilities, None if carried is None else carried.float().cpu().numpy())
+        return expected_number(probabilities, None if carried is None else carried.float().cpu().numpy()[places])
 
     def _ranked_known(
         self, questions: Sequence[Question], found: Sequence[Ids], values: Sequence[Values]

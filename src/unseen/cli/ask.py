@@ -42,7 +42,7 @@ def ask(
     ] = False,
     predicted: Annotated[bool, typer.Option("--predicted", help="Show predicted answers only.")] = False,
     all_predictions: Annotated[
-        bool, typer.Option("--all", help="Show predictions even if they are no better than chance.")
+        bool, typer.Option("--all", help="Show unlikely predictions too, and those that are no better than chance.")
     ] = False,
     answers_like: Annotated[
         str | None,
@@ -130,7 +130,7 @@ def ask(
     if as_json:
         write_json(answers.as_json())
     else:
-        show(answers, explain)
+        show(answers, explain=explain, unlikely=all_predictions)
 
 
 def _is_ask(question: str) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
     from unseen.rules.naming import Rule
     from unseen.rules.rounds import Progress
+    from unseen.rules.rule_overview import RuleOverview
     from unseen.rules.rule_set import Rules
 
 DEFAULT_TOP = 20
@@ -54,6 +55,8 @@ def rules(
 ) -> None:
     """List the rules of a graph: what follows from what, how often, and an example of each.
 
+    The list is grouped by what is concluded, without variants of better rules. JSON and files have all of them.
+
     Support counts the pairs for which body and head hold. Confidence is support over the pairs for which the body
     holds, plus 5. Both are estimated on samples where a graph is large.
 
@@ -70,6 +73,7 @@ def rules(
     from unseen.cli.console import note, read, write_json
     from unseen.graph.files.atomic_file import check_target
     from unseen.rules.listing import listed
+    from unseen.rules.rule_overview import rule_overview
 
     if samples is not None and seconds is not None:
         raise typer.BadParameter("give --samples or --seconds, not both", param_hint="--samples, --seconds")
@@ -78,14 +82,15 @@ def rules(
     graph = read(graphs, literals=literals, skip_errors=skip_errors)
     wanted = None if relation is None else graph.vocabulary.relations.find(relation)
     mined = open_rules(graph) if samples is seconds is None and seed == 0 else _mined(graph, samples, seconds, seed)
+    if output is None and not as_json:
+        _show(rule_overview(mined, graph, wanted, top or DEFAULT_TOP), len(mined))
+        return
     chosen = listed(mined, graph, wanted, top or (None if output is not None else DEFAULT_TOP))
     if output is not None:
         _write(chosen, output)
         note(f"wrote {len(chosen):,} rules to {output}")
     if as_json:
         write_json({"checksum": mined.checksum, "samples": mined.samples, "rules": [rule.as_json() for rule in chosen]})
-    elif output is None:
-        _show(chosen, len(mined))
 
 
 def _mined(graph: KnowledgeGraph, samples: int | None, seconds: float | None, seed: int) -> Rules:
@@ -183,22 +188,49 @@ def _plain(text: str) -> str:
     return text.replace("\t", " ").replace("\n", " ")
 
 
-def _show(chosen: Sequence[Rule], count: int) -> None:
+def _show(found: RuleOverview, count: int) -> None:
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
 
     from unseen.rules.naming import atom
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("confidence", justify="right")
-    table.add_column("support", justify="right")
-    table.add_column("rule", overflow="fold")
-    table.add_column("for example", overflow="fold")
-    for rule in chosen:
-        numbers = f"{rule.confidence:.3f}", f"{rule.support:,.0f} of {rule.pairs:,.0f}"
-        table.add_row(*numbers, escape(str(rule)), escape(", ".join(atom(edge) for edge in rule.example)))
-    console = Console(emoji=False)
-    if chosen:
-        console.print(table)
-    console.print(f"{len(chosen):,} rules shown, {count:,} mined", style="dim", highlight=False)
+    console = Console(emoji=False, highlight=False)
+
+    def say(text: str, style: str = "") -> None:
+        console.print(text, style=style, markup=False, soft_wrap=True)
+
+    supports = {
+        id(rule): f"{rule.support:,.0f} of {rule.pairs:,.0f}" for rules in found.groups.values() for rule in rules
+    }
+    widest = max([len("support"), *map(len, supports.values())])
+    if supports:
+        say(f"  confidence  {'support':>{widest}}", "dim")
+    for relation, rules in found.groups.items():
+        say(relation, "bold")
+        for rule in rules:
+            numbers = f"  {rule.confidence:>10.3f}  {supported(rule):>{widest}}  "
+            say(in_lines([f"{numbers}{atom(rule.head)} <-", *map(atom, rule.body)], len(numbers) + 4, console.width))
+            if rule.example:
+                first, *others = map(atom, rule.example)
+                beginning = " " * (len(numbers) + 4) + "e.g. "
+                say(in_lines([beginning + first, *others], len(beginning), console.width, ", "), "dim")
+    left_out = f" without {found.variants:,} variant{'s' * (found.variants > 1)}" if found.variants else ""
+    say(f"{len(found):,} rules shown{left_out}; {count:,} mined (-o and --json list all alike)", "dim")
+
+
+def supported(rule: Rule) -> str:
+    """Support of a rule, of so many pairs."""
+    return f"{rule.support:,.0f} of {rule.pairs:,.0f}"
+
+
+def in_lines(parts: Sequence[str], indent: int, width: int, first_sign: str = " ") -> str:
+    """Atoms one after the other in lines of a width, of which all but the first are indented; none is broken."""
+    from rich.cells import cell_len
+
+    lines, line = [], parts[0]
+    for part, sign in zip(parts[1:], [first_sign, *[", "] * len(parts)], strict=False):
+        if cell_len(line + sign + part) >= width:
+            lines.append((line + sign).rstrip())
+            line = " " * indent + part
+        else:
+            line += sign + part
+    return "\n".join([*lines, line])

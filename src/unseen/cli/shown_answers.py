@@ -19,14 +19,18 @@ INDENT = 8
 """Columns before a reason."""
 
 
-def show(answers: Answers, explain: bool) -> None:
-    """Print answers, and why they are answers."""
+def show(answers: Answers, *, explain: bool = False, unlikely: bool = False) -> None:
+    """Print answers, and why they are answers; predictions that are hardly possible only if they are `unlikely` too."""
+    from unseen.asking.unlikely import without_unlikely
     from unseen.cli.console import output_console
 
     console = output_console()
-    for part in _explained(answers) if explain else _plain(answers):
+    shown, hidden = (answers, ()) if unlikely else without_unlikely(answers)
+    for part in _explained(shown) if explain else _plain(shown):
         console.print(part)
-    console.print(_summary(answers), style="dim", highlight=False)
+    if hidden:
+        console.print(_escaped(_left_out(hidden)), style="dim", highlight=False)
+    console.print(_summary(shown), style="dim", highlight=False)
 
 
 def _plain(answers: Answers) -> Iterator[RenderableType]:
@@ -98,6 +102,13 @@ def _reasons(answer: Answer) -> Iterator[str]:
         else:
             yield f"  {reason.text}" if reason.head is not None and reason.head == last else str(reason)
         last = reason.head
+
+
+def _left_out(hidden: Sequence[Answer]) -> str:
+    """How many predictions are not shown, the likeliest of them, and what shows them."""
+    best = max(hidden, key=lambda answer: answer.probability)
+    count = f"{len(hidden)} unlikely predictions are" if len(hidden) > 1 else "1 unlikely prediction is"
+    return f"{count} hidden, the likeliest {best.entity} with {shown_probability(best.probability)}; --all shows them"
 
 
 def _summary(answers: Answers) -> str:

@@ -88,6 +88,8 @@ class Execution:
     def _sources(self, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """As `stacked`; entities by name, the sources of every first level, are written in one go."""
         entities = [query.entity for query in queries if isinstance(query, Anchor) and isinstance(query.entity, int)]
+        if len(queries) == 1 and not entities:  # no copy, which takes long for millions of entities
+            return self.memberships(queries[0]).unsqueeze(0)
         if len(entities) < len(queries):
             return self.stacked(queries)
         places = torch.tensor(entities, device=self.device).unsqueeze(1)

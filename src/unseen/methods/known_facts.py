@@ -34,6 +34,8 @@ class KnownFactsProjector:
 
     projector: Projector
     ceiling: float = CEILING
+    in_place: bool = False
+    """Whether what the projector gives may be written on, which saves passes over the entities of a large graph."""
 
     @property
     def is_monotone(self) -> bool:
@@ -45,7 +47,11 @@ class KnownFactsProjector:
     ) -> Float[Tensor, "batch entity"]:
         """The larger of what observed edges carry over and `ceiling` times what the method predicts."""
         predicted = self.projector.project(graph, sets, relations)
-        return torch.maximum(follow_edges(graph, sets, relations), self.ceiling * predicted)
+        if self.ceiling != 1:
+            predicted = self.ceiling * predicted
+        elif self.in_place and len(sets) == 1 and _is_large(graph, sets):
+            return _followed_onto(predicted, members_of(sets.numpy()), graph, sets, int(relations[0]))
+        return torch.maximum(follow_edges(graph, sets, relations), predicted)
 
 
 @dataclass(frozen=True)
@@ -72,28 +78,42 @@ def follow_edges(
     return by_relation(graph, sets, relations, _followed)
 
 
+def members_of(sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and entities of all members of some sets; looking for truths is three times as fast as for numbers."""
+    rows, members = np.divmod(np.flatnonzero(sets != 0), sets.shape[1])
+    return rows, members
+
+
 def _followed(graph: KnowledgeGraph, sets: Float[Tensor, "row entity"], relation: int) -> Float[Tensor, "row entity"]:
-    if graph.num_entities > MANY and sets.device.type == "cpu" and not sets.requires_grad:
-        members = sets.nonzero(as_tuple=True)
+    if _is_large(graph, sets):
+        members = members_of(sets.numpy())
         if len(members[0]) < len(graph.edges_from(relation)[0]):
-            return _followed_from(members, graph, sets, relation)
+            return _followed_onto(torch.zeros(sets.shape, dtype=sets.dtype), members, graph, sets, relation)
     sources, targets = (torch.from_numpy(ends.astype("int64")).to(sets.device) for ends in graph.edges_from(relation))
     carried = sets.index_select(1, sources)
     return torch.zeros_like(sets).scatter_reduce_(1, targets.expand_as(carried), carried, "amax")
 
 
-def _followed_from(
-    found: tuple[Tensor, ...], graph: KnowledgeGraph, sets: Float[Tensor, "row entity"], relation: int
+def _is_large(graph: KnowledgeGraph, sets: Float[Tensor, "row entity"]) -> bool:
+    """Whether the edges of a set's members are fewer to look at than those of its relation."""
+    return graph.num_entities > MANY and sets.device.type == "cpu" and not sets.requires_grad
+
+
+def _followed_onto(
+    reached: Float[Tensor, "row entity"],
+    found: tuple[np.ndarray, np.ndarray],
+    graph: KnowledgeGraph,
+    sets: Float[Tensor, "row entity"],
+    relation: int,
 ) -> Float[Tensor, "row entity"]:
-    """The same by the edges of the sets' members alone, which were found by row and entity."""
+    """Write what the edges of the sets' members carry over where it is more; members are found by row and entity."""
     sources, targets = graph.edges_from(relation)
-    rows, members = (part.numpy() for part in found)
+    rows, members = found
     low, high = (np.searchsorted(sources, members, side=side) for side in ("left", "right"))
     lengths = high - low
     edges = np.repeat(low - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(lengths.sum())
     carried = sets[rows, members].repeat_interleave(torch.from_numpy(lengths))
     places = torch.from_numpy(np.repeat(rows, lengths) * graph.num_entities + targets[edges])
-    reached = torch.zeros(sets.shape, dtype=sets.dtype)
     reached.view(-1).scatter_reduce_(0, places, carried, "amax")
     return reached
 

@@ -40,7 +40,7 @@ MEMBERS = 64
 """Members of a source set from which rules fire."""
 LEAST_SHARE = 0.01
 """Rules fire from members that are at least so strong beside the strongest of the set."""
-LARGEST = 1 - 2**-20
+LARGEST = np.float32(1 - 2**-20)
 """Largest probability of a prediction; known answers lie above."""
 
 
@@ -88,8 +88,8 @@ class MinedRules:
             for member, (entities, values) in zip(members, results, strict=True):
                 check_stop()
                 row = reached[member.row]
-                row[entities] = np.maximum(row[entities], member.degree * values)
-        return torch.from_numpy(reached).clamp_(max=LARGEST).to(sets)
+                row[entities] = np.maximum(row[entities], np.minimum(member.degree * values, LARGEST))
+        return torch.from_numpy(reached).to(sets)
 
     def fired(
         self, graph: KnowledgeGraph, entities: NDArray[np.int64], degrees: NDArray[np.float32], relation: int
@@ -123,7 +123,7 @@ class MinedRules:
 
     def estimate(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Execution:
         """Probabilities of all entities for each query, known facts included."""
-        return execute_coherently(KnownFactsProjector(self, ceiling=1.0), graph, queries)
+        return execute_coherently(KnownFactsProjector(self, ceiling=1.0, in_place=True), graph, queries)
 
 
 class Member(NamedTuple):
@@ -139,7 +139,7 @@ def _members(sets: np.ndarray, most: int) -> list[Member]:
     """The strongest members of all rows; those of a row share its budgets."""
     members = []
     for row, degrees in enumerate(sets):
-        found = np.flatnonzero(degrees)
+        found = np.flatnonzero(degrees != 0)
         members += _strongest(row, found, degrees[found], most)
     return members
 

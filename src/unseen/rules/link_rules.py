@@ -45,6 +45,8 @@ class _Candidate(NamedTuple):
     edges: frozenset[Triple]
     others: frozenset[int]
     """Entities of the edges beside the ends of the link."""
+    shape: tuple[int | str, ...]
+    """What rules have in common that only differ in entities, or in the direction of relations of a path."""
     named: Callable[[], LinkRule]
 
     @property
@@ -53,14 +55,16 @@ class _Candidate(NamedTuple):
         return self.confidence * FURTHER_EDGE ** (len(self.edges) - 1)
 
     def resembles(self, other: _Candidate) -> bool:
-        """Whether one of the two says nothing that the other does not: by way of the same entities, or edges."""
+        """Whether one says little that the other does not: of the same shape, or over the same entities or edges."""
+        if self.shape == other.shape:
+            return True
         if self.others and other.others:
             return self.others <= other.others or self.others >= other.others
         return bool(self.edges and other.edges) and (self.edges <= other.edges or self.edges >= other.edges)
 
 
 def link_rules(graph: KnowledgeGraph, paths: PathRules, link: Link, top: int) -> list[LinkRule]:
-    """The best rules for a link, by confidence and simplicity; of several by way of the same entities only the best.
+    """The best rules for a link, by confidence and simplicity; of several that say much the same only the best.
 
     `paths` are those of the link's relation, the most confident first.
     """
@@ -109,14 +113,16 @@ class _Finder:
         edges = frozenset(Link(path[i], step, path[i + 1]).triple for i, step in enumerate(steps))
         numbers = float(paths.confidence[place]), float(paths.support[place])
         rule = lambda: LinkRule(self.naming.path_rule(paths, place, path), True)  # noqa: E731
-        return _Candidate(*numbers, edges, frozenset(path[1:-1]), rule)
+        shape: tuple[int | str, ...] = ("path", *(step >> 1 for step in steps))
+        return _Candidate(*numbers, edges, frozenset(path[1:-1]), shape, rule)
 
     def _with_constant(self, entity: int, relation: int, constant: int, found: SharedProperty) -> _Candidate:
         is_grounded = found.example >= 0
         edges = frozenset([Link(entity, found.relation, found.example).triple] if is_grounded else [])
         others = frozenset([found.example] if is_grounded else [])
         rule = lambda: LinkRule(self._constant_rule(entity, relation, constant, found), False)  # noqa: E731
-        return _Candidate(found.confidence, found.support, edges, others, rule)
+        shape = "source" if entity == self.link.source else "target", found.relation, found.value >= 0
+        return _Candidate(found.confidence, found.support, edges, others, shape, rule)
 
     def _constant_rule(self, entity: int, relation: int, constant: int, found: SharedProperty) -> Rule:
         edge, name = self.naming.edge, self.naming.vocabulary.entity_name

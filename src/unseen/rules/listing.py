@@ -34,7 +34,7 @@ def listed(rules: Rules, graph: KnowledgeGraph, relation: int | None = None, top
     """
     candidates = [*_chosen(rules.paths, relation, True, top), *_chosen(rules.constants, relation, False, top)]
     candidates.sort(key=lambda found: (-found[0], -found[1]))
-    named = _Listing(rules, graph)
+    named = Listing(rules, graph)
     return ListedRules(named.rule(place, is_path) for _, _, place, is_path in candidates[:top])
 
 
@@ -50,7 +50,7 @@ def _chosen(
         yield float(confidence[place]), float(part.support[place]), int(place), is_path
 
 
-class _Listing:
+class Listing:
     """The rules of one graph, with examples."""
 
     def __init__(self, rules: Rules, graph: KnowledgeGraph) -> None:
