@@ -12,6 +12,7 @@ import pytest
 import unseen
 from unseen.displays import MOST_ROWS, bar, table
 from unseen.errors import UnseenError
+from unseen.evaluation.results import RankMetrics, Result, TypeResult
 from unseen.graph import KnowledgeGraph
 from unseen.reasons.drawing import drawn
 from unseen.reasons.reason import Reason
@@ -120,6 +121,40 @@ def test_predicted_and_known_answers_are_drawn(countries: KnowledgeGraph) -> Non
     question = "?x : exists v . borders(Portugal, v) & borders(v, x) & !speaks(x, German)"
     for answer in unseen.ask(countries, question, method="edge-type", explain=True, top=8):
         assert ET.fromstring(answer.draw().svg).tag.endswith("svg")
+
+
+def test_tuples_and_counts_show_a_column_for_each_variable(countries: KnowledgeGraph) -> None:
+    pairs = unseen.ask(countries, "?x, l : borders(Portugal, x) & speaks(x, l)", method="edge-type", explain=True)
+    text = shown_by(pairs).text
+    assert {"x", "l"} <= set(pairs.to_pandas().columns)
+    assert "Galician" in text
+    assert "Spain, Galician" not in text
+    picture = ET.fromstring(next(one for one in pairs if one.values["l"] == "Galician").draw().svg)
+    assert {"x", "l"} <= {"".join(node.itertext()) for node in picture.iter() if node.tag.endswith("text")}
+    counted = unseen.ask(countries, "count x : borders(x, Portugal)", method="edge-type")
+    assert "count_expected" in shown_by(counted).text
+    assert counted.to_arrow()["count"].to_pylist() == [1]
+    assert counted.to_arrow().schema.field("count_expected").type == "double"
+
+
+def test_values_are_shown_beside_answers_and_of_a_graph(tmp_path: Path) -> None:
+    (tmp_path / "g.ttl").write_text("@prefix : <http://a.example/> . :a :size 7 ; :near :b . :b :size 3 ; :near :a .")
+    graph = unseen.load(tmp_path / "g.ttl")
+    assert "size" in shown_by(graph).text
+    answers = unseen.ask(graph, "?x : near(x, b) & size(x) > 5", method="edge-type")
+    assert "7" in shown_by(answers).text
+    assert answers.to_arrow().column(answers.to_arrow().column_names[-1]).to_pylist()[0] == "7"
+
+
+def test_a_score_is_drawn_and_an_evaluation_shows_its_types(countries: KnowledgeGraph) -> None:
+    score = unseen.score(
+        countries, "borders(Portugal, Spain) & !speaks(Spain, French)", method="edge-type", explain=True
+    )
+    assert "Spain" in "".join(ET.fromstring(score.draw().svg).itertext())
+    metrics = RankMetrics(10, 20, 0.5, 0.4, 0.45, 0.7, 0.9)
+    text = shown_by(Result("edge-type", HOSTILE, "test", {"1p": TypeResult(metrics)}, limit=10)).text
+    assert HOSTILE in text
+    assert "0.700" in text
 
 
 def test_an_answer_without_explanation_cannot_be_drawn(family: KnowledgeGraph) -> None:

@@ -171,6 +171,11 @@ class Client:
         """Run a SPARQL update, all or nothing."""
         self._send("POST", "/update", sparql.encode(), {"Content-Type": "application/sparql-update"}, sparql)
 
+    def overview(self) -> dict[str, Any]:
+        """What is in the graph: counts, relations with example facts, attributes, questions to begin with."""
+        found: dict[str, Any] = _read(self._send("GET", "/.json", None, {}))
+        return found
+
     def entities(self, search: str = "", limit: int = 20) -> list[dict[str, Any]]:
         """Entities whose name contains a text."""
         found: list[dict[str, Any]] = self._listed("entities", search, limit)

@@ -51,7 +51,8 @@ def tools_of(*, is_written: bool) -> set[str]:
 
 
 def known_of(found: dict[str, Any]) -> list[str]:
-    return sorted(answer["entity"] for answer in found["answers"] if answer["known"])
+    known = [answer for answer in found["answers"] if answer["known"]]
+    return sorted(answer.get("values", {}).get("count", answer["entity"]) for answer in known)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,9 @@ def known_of(found: dict[str, Any]) -> list[str]:
         ("?x : borders(Frence, x)", ["Italy", "Spain"]),
         ('?x : speaks(x, "Haitian Creol")', ["Haiti"]),
         ("SELECT ?x WHERE { :France :bordrs ?x }", ["Italy", "Spain"]),
+        ("?x, l : borders(France, x) & speaks(x, Spanich) & speaks(x, l)", ["Spain, Spanish"]),
+        ("SELECT ?x ?l WHERE { :France :borders ?x . ?x :speeks ?l }", ["Spain, Spanish"]),
+        ("count x : borders(Frence, x)", ["2"]),
     ],
 )
 def test_an_unknown_name_is_repaired_from_the_error(mistaken: str, answers: list[str]) -> None:
@@ -70,6 +74,17 @@ def test_an_unknown_name_is_repaired_from_the_error(mistaken: str, answers: list
     assert repaired, text
     assert "find_names" in text
     assert known_of(called("ask", question=repaired[1])[1]) == answers
+
+
+def test_a_kind_without_a_type_is_repaired_with_the_relation_that_is_offered() -> None:
+    asked = GraphHere(KnowledgeGraph.from_triples([*FACTS, ("Spain", "is_a", "Country")]), "edge-type")
+    question = "?x : x a Country & borders(France, x)"
+    failed, text = called("ask", on=asked, question=question)
+    assert failed
+    named = re.search(r'type_relation="(.*)"', text)
+    assert named, text
+    assert known_of(called("ask", on=asked, question=question, type_relation=named[1])[1]) == ["Spain"]
+    assert called("describe_graph", on=asked)[1]["kinds_told_by"] == ["is_a"]
 
 
 def test_a_syntax_error_is_repaired_from_its_place_and_what_was_expected() -> None:
@@ -145,13 +160,16 @@ def test_the_grammar_is_a_resource_whose_formulas_can_be_asked() -> None:
         async with Client(make_server(GraphTools(graph()))) as client:
             return (await client.read_resource("unseen://grammar")).contents[0].text
 
-    from unseen.logic.text import parse_formula
+    from unseen.asking.preparing import parse
+    from unseen.scoring.bound_statements import is_statement, parse_statement
 
     text = anyio.run(read)
-    formulas = re.findall(r"^  (\?x : .*?)(?:  .*)?$", text, re.MULTILINE)
-    assert len(formulas) == 4
-    for formula in formulas:
-        parse_formula(formula)
+    examples = [one.split("   ")[0].strip() for one in re.findall(r"^  (\S.*)$", text, re.MULTILINE)]
+    written = [one for one in examples if one.startswith(("?", "count", "SELECT", "ASK", "borders", "exists"))]
+    assert len(written) == 19
+    asked = graph().graph
+    for one in written:
+        parse_statement(one, asked) if is_statement(one) else parse(one, asked)
 
 
 def test_a_statement_is_scored() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from unseen.asking.preparing import is_sparql
@@ -14,6 +15,7 @@ from unseen.errors import (
     UnseenError,
     caret_line,
 )
+from unseen.graph.catalogue import may_tell_kinds
 from unseen.logic.algebra import Anchor, Project, Query, rebuild, walk
 from unseen.logic.text import parse_formula
 from unseen.logic.text_writer import quoted, to_formula
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from unseen.agents.asked_graphs import AskedGraph
 
+MOST_LISTED = 1000
 MOST_LINKS = 8
 """Links of a question that are looked at for a wrong direction."""
 
@@ -32,6 +35,8 @@ def advice(error: UnseenError, graph: AskedGraph, question: str = "") -> str:
     lines = [str(error)]
     if isinstance(error, UnknownName):
         lines += _about_name(error, graph, question)
+    elif isinstance(error, QueryRefused) and "type_relation" in error.reason:
+        lines = _about_kinds(graph)
     elif isinstance(error, QuerySyntaxError | QueryRefused):
         lines += _about_syntax(graph) if not error.suggestion else []
     elif isinstance(error, ServerError) and error.retry_after:
@@ -44,12 +49,21 @@ def _about_name(error: UnknownName, graph: AskedGraph, question: str) -> Iterato
     if place >= 0 and error.position is None:
         yield caret_line(question, place)
     if error.closest and not error.suggestion and not isinstance(error, AmbiguousName):
-        repaired = _with_other_name(error, parsed(question, graph.prefixes))
+        query = parsed(question, graph.prefixes)
+        repaired = _with_other_text(error, question) if query is None else _with_other_name(error, query)
         if repaired:
             yield f"did you mean: {repaired}"
     if isinstance(error, AmbiguousName):
         yield "Write one of these names instead, a full IRI in <angle brackets>."
     yield f'If none of these names is meant, search: find_names(text="…", kind="{error.kind}").'
+
+
+def _about_kinds(graph: AskedGraph) -> list[str]:
+    """What to do where a graph has no `rdf:type`."""
+    names = [one["name"] for one in graph.relations("", MOST_LISTED) if may_tell_kinds(one["iri"])]
+    lines = ["This graph has no rdf:type, so `x a Kind` needs the name of the relation that tells kinds."]
+    lines += [f'Try the same question with type_relation="{name}".' for name in names[:1]]
+    return [*lines, 'Or give `kind` a relation: kind="borders" keeps what `borders` leads to somewhere in the graph.']
 
 
 def _about_syntax(graph: AskedGraph) -> Iterator[str]:
@@ -79,7 +93,7 @@ def parsed(question: str, prefixes: Mapping[str, str]) -> Query | None:
         return None
 
 
-def _with_other_name(error: UnknownName, query: Query | None) -> str | None:
+def _with_other_name(error: UnknownName, query: Query) -> str | None:
     """The question as a formula, with the closest name in place of the unknown one."""
 
     def renamed(node: Query) -> Query:
@@ -89,8 +103,20 @@ def _with_other_name(error: UnknownName, query: Query | None) -> str | None:
             return Project(error.closest[0], node.source, node.inverse, node.variable)
         return node
 
-    changed = None if query is None else _changed(query, renamed)
-    return None if changed is None or changed == query else to_formula(changed, "x")
+    changed = _changed(query, renamed)
+    return None if changed == query else to_formula(changed, "x")
+
+
+def _with_other_text(error: UnknownName, question: str) -> str | None:
+    """The text of a question that is no tree, with the closest name in place of the unknown one."""
+    closest, name = error.closest[0], error.name
+    if is_sparql(question):
+        is_plain = re.fullmatch(r"\w+", name) and re.fullmatch(r"\w+", closest)
+        found = re.sub(rf":{re.escape(name)}\b", lambda _: f":{closest}", question) if is_plain else question
+    else:
+        written = rf'"{re.escape(name)}"|(?<![\w"]){re.escape(name)}(?![\w"])'
+        found = re.sub(written, lambda _: quoted(closest), question)
+    return None if found == question else found
 
 
 def _changed(query: Query, change: Callable[[Query], Query]) -> Query:

@@ -6,12 +6,14 @@ A server's own `/mcp` asks its graph in its own way (`server/agent_graph.py`).
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import asdict
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 from unseen import api
 from unseen.asking.preparing import prefixes_of
 from unseen.errors import UnseenError
+from unseen.graph.attributes.attribute_counts import attribute_counts
 from unseen.graph.catalogue import entities_like, relations_like
 from unseen.graph.prefixes import key_of
 from unseen.scoring.statement_scores import score as scored
@@ -29,6 +31,21 @@ if TYPE_CHECKING:
     Fact = tuple[str, str, str]
 
 
+MOST_ATTRIBUTES = 30
+"""Attributes that are described."""
+
+
+class Wishes(TypedDict, total=False):
+    """What a question means beyond its text, as for `api.ask`."""
+
+    predicted_only: bool
+    kind: str | None
+    type_relation: str | None
+    new: bool
+    order_by: str | None
+    predict_values: bool
+
+
 class AskedGraph(Protocol):
     """What the tools need of a graph."""
 
@@ -36,10 +53,18 @@ class AskedGraph(Protocol):
     def prefixes(self) -> dict[str, str]:
         """The prefixes that SPARQL about it need not declare, as far as they are known here."""
 
-    def ask(self, question: str, *, top: int | None = None, explain: bool = False, exact: bool = False) -> Answers:
+    def ask(
+        self,
+        question: str,
+        *,
+        top: int | None = None,
+        explain: bool = False,
+        exact: bool = False,
+        **wishes: Unpack[Wishes],
+    ) -> Answers:
         """The answers to a formula or to SPARQL."""
 
-    def score(self, statement: str, *, explain: bool = False) -> Score:
+    def score(self, statement: str, *, explain: bool = False, type_relation: str | None = None) -> Score:
         """How likely a statement is."""
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
@@ -47,6 +72,9 @@ class AskedGraph(Protocol):
 
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Relations whose name holds a text, each with `name`, `iri` and `triples`, the most frequent first."""
+
+    def attributes(self) -> list[dict[str, Any]]:
+        """Attributes of which values are recorded, those with most values first."""
 
     def counts(self) -> Counted:
         """How large the graph is."""
@@ -75,16 +103,24 @@ class GraphHere:
         """The prefixes of its names."""
         return prefixes_of(self.graph)
 
-    def ask(self, question: str, *, top: int | None = None, explain: bool = False, exact: bool = False) -> Answers:
+    def ask(
+        self,
+        question: str,
+        *,
+        top: int | None = None,
+        explain: bool = False,
+        exact: bool = False,
+        **wishes: Unpack[Wishes],
+    ) -> Answers:
         """The answers by the method that was chosen, or known ones only."""
         with self._asking:
             method = "exact" if exact else self._method
-            return api.ask(self.graph, question, method=method, top=top, explain=explain)
+            return api.ask(self.graph, question, method=method, top=top, explain=explain, **wishes)
 
-    def score(self, statement: str, *, explain: bool = False) -> Score:
+    def score(self, statement: str, *, explain: bool = False, type_relation: str | None = None) -> Score:
         """How likely a statement is by the method that was chosen."""
         with self._asking:
-            return scored(self.graph, statement, method=self._method, explain=explain)
+            return scored(self.graph, statement, method=self._method, explain=explain, type_relation=type_relation)
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Entities whose name holds a text, the nearest first."""
@@ -93,6 +129,10 @@ class GraphHere:
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Relations whose name holds a text, the most frequent first."""
         return relations_like(self.graph, search, limit)
+
+    def attributes(self) -> list[dict[str, Any]]:
+        """Attributes with their numbers of values, and the smallest and largest one."""
+        return described_attributes(self.graph)
 
     def counts(self) -> Counted:
         """The graph itself."""
@@ -119,13 +159,21 @@ class GraphOfServer:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def ask(self, question: str, *, top: int | None = None, explain: bool = False, exact: bool = False) -> Answers:
+    def ask(
+        self,
+        question: str,
+        *,
+        top: int | None = None,
+        explain: bool = False,
+        exact: bool = False,
+        **wishes: Unpack[Wishes],
+    ) -> Answers:
         """The answers of the server."""
-        return self._client.ask(question, top=top, explain=explain, exact=exact)
+        return self._client.ask(question, top=top, explain=explain, exact=exact, **wishes)
 
-    def score(self, statement: str, *, explain: bool = False) -> Score:
+    def score(self, statement: str, *, explain: bool = False, type_relation: str | None = None) -> Score:
         """How likely a statement is by the server's model."""
-        return self._client.score(statement, explain=explain)
+        return self._client.score(statement, explain=explain, type_relation=type_relation)
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Entities whose name holds a text, the nearest first."""
@@ -134,6 +182,11 @@ class GraphOfServer:
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Relations whose name holds a text, the most frequent first."""
         return self._client.relations(search, limit)
+
+    def attributes(self) -> list[dict[str, Any]]:
+        """Attributes as the server's overview describes them."""
+        found: list[dict[str, Any]] = self._client.overview().get("attributes", [])
+        return found[:MOST_ATTRIBUTES]
 
     def counts(self) -> Counted:
         """The counts that come with every answer."""
@@ -152,6 +205,11 @@ class GraphOfServer:
     def add(self, facts: Sequence[Fact]) -> int:
         """Add facts to the graph of the server."""
         return self._client.add(facts)
+
+
+def described_attributes(graph: KnowledgeGraph) -> list[dict[str, Any]]:
+    """The attributes of a graph with most values."""
+    return [asdict(one) for one in attribute_counts(graph.attributes, MOST_ATTRIBUTES)]
 
 
 def first_fact(graph: KnowledgeGraph, relation: dict[str, Any]) -> Fact | None:

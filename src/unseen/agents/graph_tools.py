@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from unseen.agents.advice import direction_hints, working_question
+from unseen.agents.advice import MOST_LISTED, direction_hints, working_question
 from unseen.errors import QueryRefused, UnseenError
+from unseen.graph.catalogue import may_tell_kinds
 from unseen.logic.text_writer import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.agents.asked_graphs import AskedGraph
+    from unseen.agents.asked_graphs import AskedGraph, Wishes
     from unseen.asking.answers import Answer, Answers
 
 MOST_RELATIONS = 30
@@ -39,28 +40,30 @@ class GraphTools:
             "triples": counts.num_triples,
             "most_frequent_relations": [self._described(one) for one in self.graph.relations("", MOST_RELATIONS)],
             "example_question": working_question(self.graph),
-        }
+        } | self._described_values()
 
     def find_names(self, text: str, kind: Literal["entity", "relation"], limit: int) -> list[dict[str, Any]]:
         """Names that hold a text."""
         count = _checked("limit", limit, MOST_NAMES)
         return (self.graph.entities if kind == "entity" else self.graph.relations)(text, count)
 
-    def ask(self, question: str, top: int | None, explain: bool, exact: bool) -> dict[str, Any]:
+    def ask(
+        self, question: str, top: int | None, explain: bool, exact: bool, **wishes: Unpack[Wishes]
+    ) -> dict[str, Any]:
         """The answers, known ones first, and hints where the graph knows none."""
         count = None if top is None else _checked("top", top, MOST_ANSWERS)
-        answers = self.graph.ask(question, top=count, explain=explain, exact=exact)
+        answers = self.graph.ask(question, top=count, explain=explain, exact=exact, **wishes)
         hints = [] if answers.known else direction_hints(self.graph, question)
         return answers.as_json() | ({"hints": hints} if hints else {})
 
-    def score(self, statement: str, explain: bool) -> dict[str, Any]:
+    def score(self, statement: str, explain: bool, type_relation: str | None = None) -> dict[str, Any]:
         """How likely a statement is, and whether the graph knows it."""
-        return self.graph.score(statement, explain=explain).as_json()
+        return self.graph.score(statement, explain=explain, type_relation=type_relation).as_json()
 
-    def explain(self, question: str, entity: str) -> dict[str, Any]:
+    def explain(self, question: str, entity: str, type_relation: str | None = None) -> dict[str, Any]:
         """Why one entity is an answer, in sentences and as data."""
-        rank = _rank_of(entity, self.graph.ask(question, top=MOST_SEARCHED))
-        explained = self.graph.ask(question, top=rank, explain=True)
+        rank = _rank_of(entity, self.graph.ask(question, top=MOST_SEARCHED, type_relation=type_relation))
+        explained = self.graph.ask(question, top=rank, explain=True, type_relation=type_relation)
         plain: dict[str, Any] = explained.as_json()["answers"][rank - 1]
         return {"question": question, "why": _sentences(explained[rank - 1]), **plain}
 
@@ -73,6 +76,12 @@ class GraphTools:
             raise UnseenError(f'a fact is three names like ["France", "borders", "Spain"], not {list(wrong)!r}')
         added = self.graph.add([(head, relation, tail) for head, relation, tail in facts])
         return {"added": added, "unchanged": len(facts) - added}
+
+    def _described_values(self) -> dict[str, Any]:
+        """Attributes and the relations that may tell kinds, where there are any."""
+        attributes = self.graph.attributes()
+        kinds = [one["name"] for one in self.graph.relations("", MOST_LISTED) if may_tell_kinds(one["iri"])]
+        return ({"attributes": attributes} if attributes else {}) | ({"kinds_told_by": kinds} if kinds else {})
 
     def _described(self, relation: dict[str, Any]) -> dict[str, Any]:
         fact = self.graph.fact_of(relation)

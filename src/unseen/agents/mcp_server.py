@@ -18,6 +18,7 @@ from unseen.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from unseen.agents.asked_graphs import Wishes
     from unseen.agents.graph_tools import GraphTools
 
 INSTRUCTIONS = (
@@ -29,6 +30,8 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 QuestionText = Annotated[str, Field(description="A formula, `?x : borders(France, x)`, or a SPARQL SELECT.")]
+
+TypeRelation = Annotated[str | None, Field(description="The relation of `x a Kind`; rdf:type if not given.")]
 
 
 def grammar() -> str:
@@ -54,7 +57,8 @@ def _add_looking(server: MCPServer[Any], tools: GraphTools) -> None:
     def describe_graph() -> dict[str, Any]:
         """What is in the graph: counts, its most frequent relations with an example fact each, a question that works.
 
-        An example `relation(head, tail)` shows the direction of a relation.
+        Where it has them: attributes with recorded values, and relations that tell kinds. An example
+        `relation(head, tail)` shows the direction of a relation.
         """
         with _told(tools):
             return tools.describe_graph()
@@ -72,28 +76,40 @@ def _add_looking(server: MCPServer[Any], tools: GraphTools) -> None:
 
 def _add_asking(server: MCPServer[Any], tools: GraphTools) -> None:
     @server.tool(annotations=READS)
-    def ask(
+    def ask(  # noqa: PLR0913, PLR0917  # the parameters that agents see
         question: QuestionText,
         top: Annotated[int | None, Field(description="How many answers; 10 unless given.")] = None,
         explain: Annotated[bool, Field(description="Say for each answer why; slower.")] = False,
         exact: Annotated[bool, Field(description="Known answers only, without predictions.")] = False,
+        predicted_only: Annotated[bool, Field(description="Leave out what the graph says itself.")] = False,
+        new: Annotated[bool, Field(description="Leave out what is already related to what is named.")] = False,
+        kind: Annotated[
+            str | None, Field(description="A relation: only what it leads to; ^r: what r starts at.")
+        ] = None,
+        type_relation: TypeRelation = None,
+        order_by: Annotated[str | None, Field(description="An attribute; ` desc` for the largest first.")] = None,
+        predict_values: Annotated[bool, Field(description="Predict values that are not recorded.")] = False,
     ) -> dict[str, Any]:
         """Answer a logical question: what the graph says (known), then what it implies (predicted, with probability).
 
         Formulas: `?x : borders(France, x) & !speaks(x, German)`, two hops `?x : exists v . borders(France, v) &
-        speaks(v, x)`. relation(a, b) is the fact with head a and tail b. Names with spaces are "quoted".
+        speaks(v, x)`, pairs `?x, y : borders(x, y) & speaks(y, Dutch)`, how many `count x : borders(x, France)`.
+        relation(a, b) is the fact with head a and tail b. Names with spaces are "quoted".
         """
+        more: Wishes = {"predicted_only": predicted_only, "new": new, "predict_values": predict_values}
+        more |= {"kind": kind, "type_relation": type_relation, "order_by": order_by}
         with _told(tools, question):
-            return tools.ask(question, top, explain, exact)
+            return tools.ask(question, top, explain, exact, **more)
 
     @server.tool(annotations=READS)
     def explain(
         question: QuestionText,
-        entity: Annotated[str, Field(description="One of its answers, by the name that `ask` shows.")],
+        entity: Annotated[str, Field(description="One of its answers, as the `entity` that `ask` shows.")],
+        type_relation: TypeRelation = None,
     ) -> dict[str, Any]:
         """Say why one entity is an answer: the facts that prove it, or the rules and facts behind the prediction."""
         with _told(tools, question):
-            return tools.explain(question, entity)
+            return tools.explain(question, entity, type_relation)
 
     @server.tool(annotations=READS)
     def score(
@@ -101,13 +117,14 @@ def _add_asking(server: MCPServer[Any], tools: GraphTools) -> None:
             str, Field(description="A formula without an answer variable: `borders(France, Austria)`, or a SPARQL ASK.")
         ],
         explain: Annotated[bool, Field(description="Say why; slower.")] = False,
+        type_relation: TypeRelation = None,
     ) -> dict[str, Any]:
         """Say how likely a statement is, and whether the graph knows it.
 
         Facts are joined by & | !, and `exists v . borders(France, v) & speaks(v, Hindi)` has variables of its own.
         """
         with _told(tools, statement):
-            return tools.score(statement, explain)
+            return tools.score(statement, explain, type_relation)
 
 
 def _add_writing(server: MCPServer[Any], tools: GraphTools) -> None:

@@ -71,7 +71,7 @@ class Answer:
 
     def draw(self) -> Picture:
         """The explanation as a picture: known links solid, predicted ones dashed; it needs `ask(..., explain=True)`."""
-        return drawn(self.entity, self.bindings, self.edges, self.reasons)
+        return drawn(self.entity, self.bindings, self.edges, self.reasons, self.values or None)
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,24 @@ class Answers(Sequence[Answer]):
         return pandas_of(self.to_arrow())
 
     def _repr_html_(self) -> str:
+        attributes = list(dict.fromkeys(name for one in self.answers for name in one.attributes))
+        names = self.variables or ("entity",)
         rows = [
-            (one.rank, one.entity, "known" if one.known else "predicted", bar(one.probability, is_known=one.known))
+            (
+                one.rank,
+                *([one.values.get(name, "") for name in self.variables] or [one.entity]),
+                *(one.attributes.get(name, "") for name in attributes),
+                "known" if one.known else "predicted",
+                bar(one.probability, is_known=one.known),
+            )
             for one in self.answers
         ]
         counts = f"{self.known:,} known, {len(self):,} shown, by {self.method}"
         counts += "" if self.expected is None else f"; {self.expected}"
-        parts = [table(("rank", "entity", "", "probability"), rows), note(counts), *map(note, self.warnings)]
+        counts += (
+            "" if self.complete is not False else f"; what is missing has a probability of at most {self.missed:.2g}"
+        )
+        parts = [table(("rank", *names, *attributes, "", "probability"), rows), note(counts), *map(note, self.warnings)]
         return block(heading(self.query), *parts)
 
 

@@ -159,6 +159,11 @@ class Result:
     links: TypeResult | None = None
     """Link prediction (see `links`): unlike all others, means over hidden triples and both directions."""
 
+    def _repr_html_(self) -> str:
+        from unseen.evaluation.result_display import result_html
+
+        return result_html(self)
+
     @property
     def averages(self) -> dict[str, Json]:
         """avg_p and avg_n of the test queries."""

@@ -27,6 +27,16 @@ MOST_RANKED = 20_000
 """Matches that are ranked one by one; of more, those that begin with the text, and the shortest, are."""
 
 
+TYPE_NAMES = ("type", "isa", "instanceof", "kind", "class", "p31")
+"""How a relation is called that leads to the type of a thing: its last word, in small letters and without signs."""
+
+
+def may_tell_kinds(key: str) -> bool:
+    """Whether the key or IRI of a relation looks as if it led from things to what kind they are."""
+    local = key.rstrip(">").rsplit("#", maxsplit=1)[-1].rsplit("/", maxsplit=1)[-1].rsplit(":", maxsplit=1)[-1]
+    return "".join(letter for letter in local.lower() if letter.isalnum()) in TYPE_NAMES
+
+
 def entities_like(graph: KnowledgeGraph, text: str, limit: int) -> list[dict[str, Any]]:
     """Entities with an edge whose name holds a text: first those that begin with it, shorter names before longer."""
     names, count = graph.vocabulary.entities, graph.num_entities

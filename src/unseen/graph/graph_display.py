@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.displays import block, heading, note, table
+from unseen.graph.attributes.attribute_counts import attribute_counts
 from unseen.graph.statistics import top_relations
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unseen.displays import Markup
     from unseen.graph.knowledge_graph import KnowledgeGraph
 
 MOST_RELATIONS = 10
@@ -26,7 +30,15 @@ def graph_html(graph: KnowledgeGraph) -> str:
     more = graph.num_relations - len(rows)
     rest = [note(f"… and {more:,} more relations")] if more > 0 else []
     header = ("relation", "triples", "heads", "tails", "for example")
-    return block(heading(f"KnowledgeGraph: {counts}"), table(header, rows), *rest)
+    return block(heading(f"KnowledgeGraph: {counts}"), table(header, rows), *rest, *_values(graph))
+
+
+def _values(graph: KnowledgeGraph) -> Iterator[Markup]:
+    """The attributes with most values."""
+    found = attribute_counts(graph.attributes, MOST_RELATIONS)
+    if found:
+        rows = [(one.attribute, f"{one.values:,}", f"{one.entities:,}", one.smallest, one.largest) for one in found]
+        yield table(("attribute", "values", "entities", "from", "to"), rows)
 
 
 def _example(graph: KnowledgeGraph, relation: int) -> str:

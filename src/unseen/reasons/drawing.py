@@ -50,20 +50,33 @@ class Picture:
         Path(path).write_text(self.svg, encoding="utf-8")
 
 
-def drawn(answer: str, bindings: Mapping[str, str], edges: Sequence[Edge], reasons: Sequence[Reason]) -> Picture:
-    """The picture of one answer; `edges` are its proof, `reasons` what speaks for its links."""
+def drawn(
+    answer: str,
+    bindings: Mapping[str, str],
+    edges: Sequence[Edge],
+    reasons: Sequence[Reason],
+    values: Mapping[str, str] | None = None,
+) -> Picture:
+    """The picture of one answer; `edges` are its proof, `reasons` what speaks for its links.
+
+    `values` are those of several answer variables; empty, for a statement, no node is the answer.
+    """
     links = list(_links(edges, reasons))
     if not links:
         raise UnseenError("there is no explanation to draw; ask with explain=True")
-    places = _places(answer, links)
+    met = {name for (head, _, tail), _ in links for name in (head, tail)}
+    answers = {answer: "answer"} if values is None else {value: name for name, value in values.items() if value in met}
+    places = _places(next(iter(answers), links[-1].edge[2]), links)
     width = max(x for x, _ in places.values()) + WIDTH / 2 + MARGIN
     height = max(y for _, y in places.values()) + HEIGHT / 2 + MARGIN + 20
-    variables = {value: variable for variable, value in bindings.items()}
-    parts = [*_edges(links, places), *(_node(name, places[name], variables, answer) for name in places), _key(height)]
+    variables = {value: variable for variable, value in bindings.items()} | answers
+    nodes = (_node(name, places[name], variables.get(name, ""), is_answer=name in answers) for name in places)
+    parts = [*_edges(links, places), *nodes, _key(height)]
+    title = f"Why {answer}" if values == {} else f"Why {answer} is an answer"
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     return Picture(
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="sans-serif" font-size="13">'
-        f"<title>{_shown(f'Why {answer} is an answer', 200)}</title>{''.join(parts)}</svg>"
+        f"<title>{_shown(title, 200)}</title>{''.join(parts)}</svg>"
     )
 
 
@@ -153,11 +166,10 @@ def _tip(x: float, y: float, way: int) -> str:
     return f"M{x:.0f},{y:.0f} L{back:.0f},{y - 5:.0f} L{back:.0f},{y + 5:.0f} Z"
 
 
-def _node(name: str, place: Place, variables: Mapping[str, str], answer: str) -> str:
+def _node(name: str, place: Place, above: str, *, is_answer: bool) -> str:
     """A box with a name, and the variable whose value it is."""
     x, y = place
-    stroke = 3 if name == answer else 1
-    above = "answer" if name == answer else variables.get(name, "")
+    stroke = 3 if is_answer else 1
     at = f'x="{x:.0f}" text-anchor="middle" fill="currentColor"'
     label = f'<text {at} y="{y - HEIGHT / 2 - 5:.0f}">{_shown(above)}</text>'
     return (

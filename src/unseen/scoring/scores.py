@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from unseen.displays import bar, block, heading, note, table
+from unseen.reasons.drawing import drawn
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from unseen.reasons.drawing import Picture
     from unseen.reasons.reason import Edge, Reason
 
 TRIPLE = ("head", "relation", "tail")
@@ -59,6 +61,10 @@ class Score:
         warnings, bindings = tuple(plain.get("warnings") or ()), dict(plain.get("bindings") or {})
         about = plain.get("method") or "", warnings, bindings, edges, reasons, plain.get("error")
         return cls(str(plain["statement"]), probability, bool(plain["known"]), *about)
+
+    def draw(self) -> Picture:
+        """The explanation as a picture, as for an answer; it needs `score(..., explain=True)`."""
+        return drawn(self.statement, self.bindings, self.edges, self.reasons, {})
 
     def _repr_html_(self) -> str:
         status = self.error or ("known" if self.known else "predicted")

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from unseen.agents.asked_graphs import first_fact
+from unseen.agents.asked_graphs import described_attributes, first_fact
 from unseen.asking.preparing import prefixes_of
 from unseen.errors import QueryRefused, QuerySyntaxError, UnknownName, UnseenError
 from unseen.graph.catalogue import entities_like, relations_like
@@ -26,6 +26,7 @@ from unseen.server.scoring_work import Stated
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence
 
+    from unseen.agents.asked_graphs import Wishes
     from unseen.asking.answers import Answers, Counted
     from unseen.graph import KnowledgeGraph
     from unseen.scoring.scores import Score
@@ -73,13 +74,22 @@ class ServedGraph:
         """The prefixes of its names."""
         return self._looked_up(prefixes_of)
 
-    def ask(self, question: str, *, top: int | None = None, explain: bool = False, exact: bool = False) -> Answers:
+    def ask(
+        self,
+        question: str,
+        *,
+        top: int | None = None,
+        explain: bool = False,
+        exact: bool = False,
+        **wishes: Unpack[Wishes],
+    ) -> Answers:
         """The answers by the server's model, or known ones only."""
-        return self._done(self._answers(Asked(question, top, explain=explain, exact=exact), _CALL.get().caller))
+        asked = Asked(question, top, explain=explain, exact=exact, **wishes)
+        return self._done(self._answers(asked, _CALL.get().caller))
 
-    def score(self, statement: str, *, explain: bool = False) -> Score:
+    def score(self, statement: str, *, explain: bool = False, type_relation: str | None = None) -> Score:
         """How likely a statement is by the server's model."""
-        stated = Stated((statement,), explain=explain, is_single=True)
+        stated = Stated((statement,), explain=explain, type_relation=type_relation, is_single=True)
         return self._done(self._service.score(stated, _CALL.get().caller))[0]
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
@@ -89,6 +99,10 @@ class ServedGraph:
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
         """Relations whose name holds a text, the most frequent first."""
         return self._looked_up(lambda graph: relations_like(graph, search, limit))
+
+    def attributes(self) -> list[dict[str, Any]]:
+        """Attributes with their numbers of values, and the smallest and largest one."""
+        return self._looked_up(described_attributes)
 
     def counts(self) -> Counted:
         """The graph itself."""

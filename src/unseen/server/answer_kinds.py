@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unseen.graph.catalogue import may_tell_kinds
 from unseen.graph.vocabulary import directed_relation
 
 if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
 
-TYPE_NAMES = ("type", "isa", "instanceof", "kind", "class", "p31")
-"""How a relation is called that leads to the type of a thing: its last word, in small letters and without signs."""
 MOST_RELATIONS = 500
 """In a graph with more relations, entities without a type are of no kind."""
 
@@ -27,12 +26,7 @@ def kinds_of(graph: KnowledgeGraph, entities: list[int]) -> list[list[str]]:
 def type_relations(graph: KnowledgeGraph) -> list[int]:
     """The relations that lead to types, by their name."""
     keys = graph.vocabulary.relations.keys.to_pylist()
-    return [relation for relation, key in enumerate(keys) if _last_word(key) in TYPE_NAMES]
-
-
-def _last_word(key: str) -> str:
-    local = key.rstrip(">").rsplit("#", maxsplit=1)[-1].rsplit("/", maxsplit=1)[-1].rsplit(":", maxsplit=1)[-1]
-    return "".join(letter for letter in local.lower() if letter.isalnum())
+    return [relation for relation, key in enumerate(keys) if may_tell_kinds(key)]
 
 
 def _targets(graph: KnowledgeGraph, entity: int, directed: list[int]) -> list[str]:

@@ -99,9 +99,9 @@ export const towards = (last) => (picture) => {
   picture.elements().bfs({ roots: picture.getElementById(last), directed: false, visit: (node, _edge, _from, _number, depth) => void (levels[depth] ??= []).push(node) });
   const left = picture.nodes().filter((node) => !levels.flat().includes(node));
   if (left.length) levels.push([...left]);
-  const isWide = picture.width() > 480;
   const most = Math.max(...levels.map((level) => level.length));
-  const apart = widest(picture) + 50 + Math.max(...picture.edges().map((edge) => pen.measureText(edge.data("label")).width));
+  const apart = widest(picture) + 50 + Math.max(0, ...picture.edges().map((edge) => pen.measureText(edge.data("label")).width));
+  const isWide = picture.width() > 480 && (levels.length - 1) * apart + widest(picture) < 1.4 * picture.width();
   levels.forEach((level, depth) =>
     level.forEach((node, number) => {
       const across = ((number + 0.5) / level.length) * most;
@@ -113,12 +113,13 @@ export const towards = (last) => (picture) => {
 /** A node in the middle, the others in a column on either side, where their labels have room. */
 export const around = (middle) => (picture) => {
   const others = picture.nodes().filter((node) => node.id() !== middle);
-  picture.getElementById(middle).position({ x: 0, y: 0 });
-  const away = 125 + widest(picture) / 2;
+  const centre = picture.getElementById(middle);
+  centre.position({ x: 0, y: 0 });
+  const away = (node) => size(centre).width / 2 + 100 + size(node).width / 2;
   const right = Math.ceil(others.length / 2);
   others.forEach((node, number) => {
     const [place, count] = number < right ? [number, right] : [number - right, others.length - right];
-    node.position({ x: number < right ? away : -away, y: (place - (count - 1) / 2) * 64 });
+    node.position({ x: number < right ? away(node) : -away(node), y: (place - (count - 1) / 2) * 64 });
   });
 };
 

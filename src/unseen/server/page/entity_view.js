@@ -116,7 +116,7 @@ async function neighbourhood(container, data, signal, go) {
   const { around, draw, spread } = await import("./drawing.js");
   if (signal.aborted) return;
   const expanded = new Set([data.name]);
-  const short = (text) => (text.length > 28 ? `${text.slice(0, 26)}…` : text);
+  const short = (text) => (text.length > 24 ? `${text.slice(0, 22)}…` : text);
   const node = (name) => ({ id: `n:${name}`, name, label: short(name), kind: name === data.name ? "answer" : "thing" });
   const edge = ([head, relation, tail]) => ({ id: `e:${JSON.stringify([head, relation, tail])}`, source: `n:${head}`, target: `n:${tail}`, label: relation });
   const parts = (facts) => ({ nodes: [...new Set(facts.flatMap(([head, , tail]) => [head, tail]))].map(node), edges: facts.map(edge) });
