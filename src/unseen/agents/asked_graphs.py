@@ -35,7 +35,7 @@ MOST_ATTRIBUTES = 30
 """Attributes that are described."""
 
 
-class Wishes(TypedDict, total=False):
+class AskOptions(TypedDict, total=False):
     """What a question means beyond its text, as for `api.ask`."""
 
     predicted_only: bool
@@ -60,7 +60,7 @@ class AskedGraph(Protocol):
         top: int | None = None,
         explain: bool = False,
         exact: bool = False,
-        **wishes: Unpack[Wishes],
+        **wishes: Unpack[AskOptions],
     ) -> Answers:
         """The answers to a formula or to SPARQL."""
 
@@ -110,7 +110,7 @@ class GraphHere:
         top: int | None = None,
         explain: bool = False,
         exact: bool = False,
-        **wishes: Unpack[Wishes],
+        **wishes: Unpack[AskOptions],
     ) -> Answers:
         """The answers by the method that was chosen, or known ones only."""
         with self._asking:
@@ -166,7 +166,7 @@ class GraphOfServer:
         top: int | None = None,
         explain: bool = False,
         exact: bool = False,
-        **wishes: Unpack[Wishes],
+        **wishes: Unpack[AskOptions],
     ) -> Answers:
         """The answers of the server."""
         return self._client.ask(question, top=top, explain=explain, exact=exact, **wishes)

@@ -12,7 +12,7 @@ from unseen.logic.text_writer import quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from unseen.agents.asked_graphs import AskedGraph, Wishes
+    from unseen.agents.asked_graphs import AskedGraph, AskOptions
     from unseen.asking.answers import Answer, Answers
 
 MOST_RELATIONS = 30
@@ -48,7 +48,7 @@ class GraphTools:
         return (self.graph.entities if kind == "entity" else self.graph.relations)(text, count)
 
     def ask(
-        self, question: str, top: int | None, explain: bool, exact: bool, **wishes: Unpack[Wishes]
+        self, question: str, top: int | None, explain: bool, exact: bool, **wishes: Unpack[AskOptions]
     ) -> dict[str, Any]:
         """The answers, known ones first, and hints where the graph knows none."""
         count = None if top is None else _checked("top", top, MOST_ANSWERS)

@@ -18,7 +18,7 @@ from unseen.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from unseen.agents.asked_graphs import Wishes
+    from unseen.agents.asked_graphs import AskOptions
     from unseen.agents.graph_tools import GraphTools
 
 INSTRUCTIONS = (
@@ -96,7 +96,7 @@ def _add_asking(server: MCPServer[Any], tools: GraphTools) -> None:
         speaks(v, x)`, pairs `?x, y : borders(x, y) & speaks(y, Dutch)`, how many `count x : borders(x, France)`.
         relation(a, b) is the fact with head a and tail b. Names with spaces are "quoted".
         """
-        more: Wishes = {"predicted_only": predicted_only, "new": new, "predict_values": predict_values}
+        more: AskOptions = {"predicted_only": predicted_only, "new": new, "predict_values": predict_values}
         more |= {"kind": kind, "type_relation": type_relation, "order_by": order_by}
         with _told(tools, question):
             return tools.ask(question, top, explain, exact, **more)

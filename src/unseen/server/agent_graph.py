@@ -26,7 +26,7 @@ from unseen.server.scoring_work import Stated
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence
 
-    from unseen.agents.asked_graphs import Wishes
+    from unseen.agents.asked_graphs import AskOptions
     from unseen.asking.answers import Answers, Counted
     from unseen.graph import KnowledgeGraph
     from unseen.scoring.scores import Score
@@ -81,7 +81,7 @@ class ServedGraph:
         top: int | None = None,
         explain: bool = False,
         exact: bool = False,
-        **wishes: Unpack[Wishes],
+        **wishes: Unpack[AskOptions],
     ) -> Answers:
         """The answers by the server's model, or known ones only."""
         asked = Asked(question, top, explain=explain, exact=exact, **wishes)
