@@ -9,15 +9,10 @@ export function problem(error, text = "", repair = null) {
   const note = el("div", { class: "problem", role: "alert" }, el("p", { class: "lead" }, headline(error, details)));
   const place = placeOf(details, text);
   if (place) note.append(pointer(text, place));
-  if (details.suggestion && repair) {
-    const better = el("button", { type: "button", class: "chip", onclick: () => repair(details.suggestion) }, details.suggestion);
-    note.append(el("p", { class: "offers" }, "Did you mean ", better));
-  } else if (details.closest?.length && repair) {
-    const offers = details.closest.map((name) =>
-      el("button", { type: "button", class: "chip", onclick: () => repair(replaced(text, details.name, name)) }, name),
-    );
-    note.append(el("p", { class: "offers" }, "Did you mean ", offers));
-  }
+  const chip = (shown, question) => el("button", { type: "button", class: "chip", onclick: () => repair(question) }, shown);
+  const names = (details.closest ?? []).map((name) => [name, replaced(text, details.name, name)]).filter(([, question]) => question !== details.suggestion);
+  if (repair && details.suggestion) note.append(el("p", { class: "offers" }, "Did you mean ", chip(details.suggestion, details.suggestion)));
+  if (repair && names.length) note.append(el("p", { class: "offers" }, details.suggestion ? "or " : "Did you mean ", names.map(([name, question]) => chip(name, question))));
   if (/has no rdf:type/.test(details.reason ?? "")) note.append(kindsOffer());
   return note;
 }
