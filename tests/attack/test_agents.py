@@ -15,7 +15,7 @@ pytest.importorskip("mcp", reason="mcp is not installed: install the extra 'mcp'
 
 from tests.conftest import FAMILY
 from tests.server.running import JSON, Reply, Running, running
-from unseen.server.agent_routes import _Agents
+from unseen.server.agent_routes import MOST_AT_A_TIME, _Agents
 from unseen.server.server_settings import Limits, ServerSettings
 
 HEADERS = {**JSON, "Accept": "application/json, text/event-stream"}
@@ -44,6 +44,8 @@ HOSTILE = {
     "long name": tool("find_names", text="a" * 900_000, limit=100),
     "many arguments": tool("ask", question="?x : likes(Ada, x)", **{f"k{n}": n for n in range(50_000)}),
     "unknown tool": tool("x" * 100_000),
+    "wrong facts": tool("add_facts", facts=list(range(100_000))),
+    "wrong names": tool("add_facts", facts=[list(range(100_000))]),
     "many facts": tool("add_facts", facts=[["a", "b", "c"]] * 20_000),
     "another file": message("resources/read", uri="file:///etc/passwd"),
     "negative limit": tool("find_names", limit=-1),
@@ -70,6 +72,7 @@ def test_a_hostile_message_is_answered_and_changes_nothing(agents: Running, name
     assert reply.status in (200, 400, 413, 503), reply.text[:300]
     assert "Traceback" not in reply.text
     assert "root:" not in reply.text
+    assert len(reply.body) < 2 * len(HOSTILE[name]) + 10_000
     assert agents.send("GET", "/healthz").status == 200
     assert agents.database.graph.num_triples == before
 
@@ -81,6 +84,32 @@ def test_a_crowd_of_agents_is_answered_or_told_to_come_again(agents: Running) ->
     assert {reply.status for reply in replies} <= {200, 503}
     assert any(reply.status == 200 for reply in replies)
     assert all(int(reply.headers["retry-after"]) > 0 for reply in replies if reply.status == 503)
+    assert sent(agents, message("tools/list")).status == 200
+
+
+def test_a_client_leaves_room_to_others(agents: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unseen.agents.graph_tools import GraphTools
+
+    go_on, inside = threading.Event(), threading.Semaphore(0)
+
+    def slowly(*_: object) -> dict[str, object]:
+        inside.release()
+        assert go_on.wait(60)
+        return {}
+
+    sent(agents, message("tools/list"))
+    monkeypatch.setattr(GraphTools, "ask", slowly)
+    call = tool("ask", question="?x : likes(x, Go)")
+    with ThreadPoolExecutor(MOST_AT_A_TIME) as pool:
+        waiting = [pool.submit(sent, agents, call) for _ in range(MOST_AT_A_TIME // 2)]
+        try:
+            assert all(inside.acquire(timeout=60) for _ in waiting)
+            assert sent(agents, call).status == 503
+            other = agents.send("POST", "/mcp", message("tools/list"), HEADERS, source=("127.0.0.2", 0))
+            assert other.status == 200
+        finally:
+            go_on.set()
+        assert {one.result().status for one in waiting} == {200}
     assert sent(agents, message("tools/list")).status == 200
 
 

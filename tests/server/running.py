@@ -63,9 +63,15 @@ class Running:
         return f"http://127.0.0.1:{self.port}"
 
     def send(
-        self, method: str, address: str, body: bytes | str | None = None, headers: dict[str, str] | None = None
+        self,
+        method: str,
+        address: str,
+        body: bytes | str | None = None,
+        headers: dict[str, str] | None = None,
+        source: tuple[str, int] | None = None,
     ) -> Reply:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        """The reply to a request, which comes from another address of this machine if one is given."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60, source_address=source)
         try:
             sent = body.encode() if isinstance(body, str) else body
             connection.request(method, address, sent, {**self.headers, **(headers or {})})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from unseen.agents.advice import advice
 from unseen.errors import UnseenError
@@ -131,7 +131,9 @@ def _add_writing(server: MCPServer[Any], tools: GraphTools) -> None:
     @server.tool(annotations=ADDS)
     def add_facts(
         facts: Annotated[
-            list[list[str]], Field(description='[["France", "borders", "Spain"], …]: head, relation, tail.')
+            list[Annotated[list[str], FailFast()]],
+            FailFast(),  # a list of a million errors takes seconds to write
+            Field(description='[["France", "borders", "Spain"], …]: head, relation, tail.'),
         ],
     ) -> dict[str, int]:
         """Add facts by name, all or none; they count from the next question on. A new name becomes a new thing.

@@ -8,6 +8,7 @@ has a thread of its own, so that nothing else waits for it.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -77,27 +78,28 @@ class _Agents:
 
     def __init__(self, service: Service) -> None:
         self._service, self._graph = service, ServedGraph(service)
-        self._inside = 0
+        self._inside = Counter[str]()
+        """Messages of each client that are worked on; none takes more of the room than it leaves to others."""
         self._making: asyncio.Task[HttpExchange] | None = None
 
     async def answer(self, request: Request) -> Response:
         """The answer to a message, unless too many are being worked on."""
         require_type(request, [JSON])
-        limits = self._service.limits
         may_write = not self._service.settings.keys or request.scope.get("unseen.right") == "write"
-        body = await body_of(request, limits.update_bytes if may_write else limits.query_bytes)
-        if self._inside >= MOST_AT_A_TIME:
+        body = await body_of(request, self._service.limits.query_bytes)
+        caller = self._service.caller_of(request)
+        if self._inside[caller.client] >= MOST_AT_A_TIME - self._inside.total():
             raise busy()
-        self._inside += 1
+        self._inside[caller.client] += 1
         try:
             exchange = await self._exchange()
-            with self._graph.called_by(self._service.caller_of(request)):
+            with self._graph.called_by(caller):
                 async with asyncio.timeout(self._graph.patience):
                     found = await exchange.answer(request.scope, body, may_write=may_write)
         except TimeoutError:
             raise too_slow(self._graph.patience) from None
         finally:
-            self._inside -= 1
+            self._inside -= Counter([caller.client])
         return Response(found.body, found.status, media_type=found.content_type)
 
     async def _exchange(self) -> HttpExchange:
