@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.graph.attributes.attribute_counts import AttributeCount, attribute_counts
+from unseen.graph.distinct import distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,6 +106,6 @@ def _relation_count(graph: KnowledgeGraph, relation: int) -> RelationCount:
     return RelationCount(
         relation=graph.vocabulary.relations.name(relation),
         triples=int(chosen.sum()),
-        heads=len(np.unique(graph.heads[chosen])),
-        tails=len(np.unique(graph.tails[chosen])),
+        heads=len(distinct(graph.heads[chosen])),
+        tails=len(distinct(graph.tails[chosen])),
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.errors import QueryRefused, UnknownName
+from unseen.graph.distinct import union
 from unseen.graph.vocabulary import directed_relation, inverse_relation
 from unseen.logic.algebra import (
     Anchor,
@@ -127,7 +128,7 @@ def _repeated(query: Repeat, source: Query, graph: KnowledgeGraph) -> Query:
     known = Given(Members(reached(graph, directed, answers(graph, source))), said)
     begins: Query = disjunction([source, known])
     if isinstance(source, Anchor | Given):
-        begins = Given(Members(np.union1d(known.members.ids, answers(graph, source)).astype(np.int32)))
+        begins = Given(Members(union(known.members.ids, answers(graph, source)).astype(np.int32)))
     parts: list[Query] = [known] if query.sign == "+" else [source, known]
     for _ in range(PREDICTED_STEPS):
         begins = Project(directed, begins)

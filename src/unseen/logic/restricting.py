@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unseen.graph.distinct import distinct
 from unseen.logic.algebra import Anchor, And, Given, Not, Project, Query, conjunction
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _own_ends(graph: KnowledgeGraph, query: Query) -> Ids:
     relations = [int(node.relation) for node in _last_steps(query) if isinstance(node.relation, int)]
     if not relations:
         return graph.candidates
-    return np.unique(np.concatenate([graph.range_of(directed)[0] for directed in relations])).astype(np.int32)
+    return distinct(np.concatenate([graph.range_of(directed)[0] for directed in relations])).astype(np.int32)
 
 
 def _last_steps(query: Query) -> list[Project]:
@@ -72,7 +73,7 @@ def related_to_named(graph: KnowledgeGraph, query: Query) -> Ids:
     """The entities that a query names outside of negation, and all that have an edge with one of them."""
     named = np.array(sorted(_named(query)), np.int32)
     from_heads, from_tails = np.isin(graph.heads, named), np.isin(graph.tails, named)
-    return np.unique(np.concatenate([named, graph.tails[from_heads], graph.heads[from_tails]])).astype(np.int32)
+    return distinct(np.concatenate([named, graph.tails[from_heads], graph.heads[from_tails]])).astype(np.int32)
 
 
 def _named(query: Query) -> set[int]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.errors import QueryRefused
+from unseen.graph.distinct import distinct
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.algebra import Anchor, And, Anything, Given, Graded, Loop, Not, Or, Project, Query, Unrecorded
 from unseen.logic.link import Link, Triple
@@ -80,7 +81,7 @@ class Traversal:
         if isinstance(query, Anything):
             return _everything(self.graph)
         sources, targets = self.graph.edges_from(int(query.relation))
-        return np.unique(sources[sources == targets])
+        return distinct(sources[sources == targets])
 
     def _intersection(self, query: And) -> Ids:
         """Positive parts are intersected first, so that a complement is never written out beside one."""
@@ -151,7 +152,7 @@ def _positions_of(members: Ids, sources: Ids) -> NDArray[np.int64]:
 def _distinct(ids: Ids, num_entities: int) -> Ids:
     """The ids sorted, each once: by sorting when they are few, by marking when they are many."""
     if len(ids) * 16 < num_entities:
-        return np.unique(ids)
+        return distinct(ids)
     marked = np.zeros(num_entities, bool)
     marked[ids] = True
     return np.flatnonzero(marked).astype(np.int32)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unseen.graph.distinct import distinct
 from unseen.graph.vocabulary import directed_relation
 from unseen.logic.traverse import step
 
@@ -35,11 +36,11 @@ def has_edge(graph: KnowledgeGraph, source: int, directed: int, target: int) -> 
 
 def related_to(graph: KnowledgeGraph, entities: list[int]) -> NDArray[np.bool_]:
     """For every entity of the graph, whether it shares an edge with one of some entities, or is one of them."""
-    related = np.zeros(graph.num_entities, bool)
-    for entity in entities:
-        related[entity] = True
-        related[graph.tails[graph.heads == entity]] = True
-        related[graph.heads[graph.tails == entity]] = True
+    is_named = np.zeros(graph.num_entities, bool)
+    is_named[entities] = True
+    related = is_named.copy()
+    related[graph.tails[is_named[graph.heads]]] = True
+    related[graph.heads[is_named[graph.tails]]] = True
     return related
 
 
@@ -51,7 +52,7 @@ def usual_relations(graph: KnowledgeGraph, edges: dict[int, Ids], *, looked_at: 
     if not edges:
         return []
     rarest = min(edges, key=lambda directed: len(graph.edges_from(directed)[0]))
-    alike = np.unique(graph.edges_from(rarest)[0])
+    alike = distinct(graph.edges_from(rarest)[0])
     chosen = alike[np.linspace(0, len(alike) - 1, min(looked_at, len(alike))).astype(int)]
     counts = np.zeros(graph.vocabulary.num_directed_relations, np.int64)
     is_chosen = np.zeros(graph.num_entities, bool)

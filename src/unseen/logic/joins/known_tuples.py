@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.errors import QueryRefused
+from unseen.graph.distinct import distinct
 from unseen.graph.vocabulary import inverse_relation
 from unseen.logic.formula import (
     Atom,
@@ -221,7 +222,7 @@ class KnownTuples:
         columns = dict(zip(ENDS, (self._values(end, table) for end in ends), strict=True))
         given = {name: column for name, column in columns.items() if column is not None}
         way = directed if START in given or not given else int(inverse_relation(directed))
-        starts = np.unique(given[START if START in given else END]) if given else None
+        starts = distinct(given[START if START in given else END]) if given else None
         near, far = repeated_steps(self.graph, way, atom.repeat, starts)
         pairs = dict(zip(ENDS if way == directed else ENDS[::-1], (near, far), strict=True))
         joined = Bindings({**table.columns, **given}, table.rows).joined(Bindings(pairs, len(near)))
@@ -237,7 +238,7 @@ class KnownTuples:
         sources, targets = self.graph.edges_from(directed)
         subject, target = _variable(atom.subject), _variable(atom.object)
         if subject == target:
-            loops = np.unique(sources[sources == targets])
+            loops = distinct(sources[sources == targets])
             return table.joined(Bindings({subject: loops}, len(loops)))
         edges = Bindings({subject: sources, target: targets}, len(sources))
         return table.joined(_within(_within(edges, subject, domains), target, domains))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.errors import QueryRefused
+from unseen.graph.distinct import distinct, union
 from unseen.logic.stopping import check_stop
 
 if TYPE_CHECKING:
@@ -28,18 +29,18 @@ def repeated_steps(graph: KnowledgeGraph, directed: int, sign: str, starts: Ids 
     """
     size = np.int64(graph.num_entities)
     if starts is None:
-        starts = graph.connected_entities if sign in "*?" else np.unique(graph.edges_from(directed)[0])
+        starts = graph.connected_entities if sign in "*?" else distinct(graph.edges_from(directed)[0])
     itself = starts.astype(np.int64) * size + starts
     frontier = _one_step_on(graph, directed, itself, size)
     found = frontier
     while len(frontier) and sign != "?":
         check_stop()
         frontier = np.setdiff1d(_one_step_on(graph, directed, frontier, size), found, assume_unique=True)
-        found = np.union1d(found, frontier)
+        found = union(found, frontier)
         if len(found) > MOST_PAIRS:
             raise QueryRefused(f"it has more than {MOST_PAIRS:,} matches on the way: name an entity, or say more")
     if sign in "*?":
-        found = np.union1d(found, itself)
+        found = union(found, itself)
     return (found // size).astype(np.int32), (found % size).astype(np.int32)
 
 
@@ -51,7 +52,7 @@ def reached(graph: KnowledgeGraph, directed: int, members: Ids) -> Ids:
     while len(frontier):
         check_stop()
         frontier = np.setdiff1d(step(graph, directed, frontier), found)
-        found = np.union1d(found, frontier)
+        found = union(found, frontier)
     return found.astype(np.int32)
 
 
@@ -64,5 +65,4 @@ def _one_step_on(graph: KnowledgeGraph, directed: int, pairs: Keys, size: np.int
     if int(lengths.sum()) > MOST_PAIRS:
         raise QueryRefused(f"it has more than {MOST_PAIRS:,} matches on the way: name an entity, or say more")
     edges = np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
-    found: Keys = np.unique(np.repeat(pairs - ends, lengths) + targets[edges])
-    return found
+    return distinct((np.repeat(pairs - ends, lengths) + targets[edges]).astype(np.int64, copy=False))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.graph.attributes.value_kinds import IN_TIME, Kind
+from unseen.graph.distinct import distinct
 from unseen.logic.value_prediction.normal_scores import NormalScores
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ def roles(graph: KnowledgeGraph) -> tuple[Places, Places]:
     """Every entity beside every directed relation that starts from it, each pair once, by entity."""
     relations, num = 2 * graph.relations.astype(np.int64), 2 * graph.num_relations
     pairs = np.concatenate([graph.heads * np.int64(num) + relations, graph.tails * np.int64(num) + relations + 1])
-    distinct = np.unique(pairs)
-    return distinct // num, distinct % num
+    once = distinct(pairs)
+    return once // num, once % num
 
 
 def marks_of(graph: KnowledgeGraph, entities: Places, has_value: NDArray[np.bool_]) -> TraitMarks:
@@ -78,7 +79,7 @@ def marks_of(graph: KnowledgeGraph, entities: Places, has_value: NDArray[np.bool
         keys += [directed[kept] * (num + 1), directed[kept] * (num + 1) + 1 + others[kept]]
     row, key = np.concatenate(rows), np.concatenate(keys)
     _, numbers = np.unique(key, return_inverse=True)
-    pairs = np.unique(row * (numbers.max(initial=0) + 1) + numbers)
+    pairs = distinct(row * (numbers.max(initial=0) + 1) + numbers)
     row, numbers = pairs // (numbers.max(initial=0) + 1), pairs % (numbers.max(initial=0) + 1)
     enough = np.bincount(numbers[has_value[row]], minlength=int(numbers.max(initial=0)) + 1) >= LEAST_HOLDERS
     renumbered = np.cumsum(enough) - 1
