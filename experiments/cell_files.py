@@ -5,8 +5,6 @@ DIR/datasets/175/                        the published file with its answers, ma
 DIR/runs/175/gnn-qe/                     a run folder, as `unseen train` writes it
 DIR/results/175/gnn-qe/test.json         a cell: a few kilobytes, for version control
 DIR/parts/175/gnn-qe/test.json           what an interrupted cell has measured so far
-DIR/logs/worker-1.log                    what a process said
-DIR/locks/                               who works on what, see `locks`
 DIR/report/                              tables and figures, made of results alone
 ```
 """
@@ -75,10 +73,6 @@ class GridFolder:
     def dataset(self, ratio: int) -> Path:
         """The prepared dataset of a ratio."""
         return self.path / "datasets" / str(ratio)
-
-    def lock(self, name: str) -> Path:
-        """The file by which processes agree on something."""
-        return self.path / "locks" / name
 
     def read(self, cell: Cell) -> Filled | None:
         """What is known of a cell; None if nothing is."""

@@ -62,7 +62,11 @@ def reproduce(
     minutes: Annotated[
         float | None, typer.Option(help="Stop cleanly after so long; the same command goes on.", show_default=False)
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that share the device; 3 or 4 suit one GPU.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that share a device, by Ray; 3 or 4 suit one GPU.")] = 1,
+    ray: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on all devices of a Ray cluster.", show_default=False),
+    ] = None,
     share: Annotated[
         float, typer.Option(min=0.01, max=1.0, help="Of the GPU's memory, where other commands use it too.")
     ] = 1.0,
@@ -134,7 +138,7 @@ def reproduce(
     request = Request(None if ratios is None else _numbers(ratios), _words(methods), _words(experiments))
     tasks = request.tasks(workspace)
     if not (plan or report):
-        _run(workspace, request, minutes, jobs)
+        _run(workspace, request, minutes, (jobs, ray))
     found = Plan.of(workspace, tasks, jobs)
     if not (plan or no_report):
         _write_report(output, large_graph, figures)
@@ -170,17 +174,17 @@ def _words(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def _run(workspace: Workspace, request: object, minutes: float | None, jobs: int) -> None:
+def _run(workspace: Workspace, request: object, minutes: float | None, lanes: tuple[int, str | None]) -> None:
     from experiments.clock import Clock
     from experiments.grid_display import grid_display
     from experiments.planning import Plan, Request
-    from experiments.scheduler import run_tasks
+    from experiments.running import run_tasks
 
     assert isinstance(request, Request)  # noqa: S101 - imported late, because torch stands behind it
     tasks = request.tasks(workspace)
-    planned = Plan.of(workspace, tasks, jobs)
+    planned = Plan.of(workspace, tasks, lanes[0])
     with grid_display(len(planned.cells), planned.count("done")) as tell:
-        run_tasks(workspace, tasks, Clock(minutes), tell, jobs)
+        run_tasks(workspace, tasks, Clock(minutes), tell, *lanes)
 
 
 def _write_report(output: Path, large_graph: Path | None, figures: bool) -> None:

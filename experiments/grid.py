@@ -155,9 +155,9 @@ class Task:
     """Whether nothing else may run beside it."""
 
     @property
-    def lock(self) -> str:
-        """The name of the lock that who runs it holds."""
-        return f"{self.ratio}-{self.method}"
+    def run(self) -> tuple[int, str]:
+        """What only one process may work on."""
+        return self.ratio, self.method
 
     @property
     def cells(self) -> tuple[Cell, ...]:

@@ -38,8 +38,6 @@ class _Display:
             self.running[cell.name] = self.progress.add_task(cell.name, total=None)
         elif event == "progress":
             self._update(cell, values)
-        elif event == "waiting":
-            self._line(f"{cell.name}: waits until other commands leave the device to it")
         else:
             self._end(cell)
             self._line(_ending(cell, event, values))
@@ -73,6 +71,4 @@ def _ending(cell: Cell, event: str, values: dict[str, Any]) -> str:
         return f"{cell.name}: done in {values['seconds']:.1f} s"
     if event == "missing":
         return f"{cell.name}: {values['reason']}"
-    if event == "elsewhere":
-        return f"{cell.ratio}/{cell.method}: another command is at work on it"
     return f"{cell.name}: the time is over; the same command goes on"

@@ -4,12 +4,13 @@
 #   experiments/grid_on_one_gpu.sh DATA GRID SECONDS
 #
 # DATA has 106.npz to 550.npz. GRID may have cells and runs already: what is done is skipped, what was interrupted goes
-# on. Lanes work beside each other, each a process with a share of the GPU's memory that brings one ratio after the other
-# to its end; afterwards times are measured with nothing beside them. Ctrl-C stops all of it; the same words go on.
+# on. Lanes work beside each other, each with its own methods: one process at a time, with a share of the GPU's memory,
+# brings one ratio after the other to its end. Afterwards times are measured with nothing beside them. No Ray is needed.
+# Ctrl-C stops all of it; the same words go on. Only one such script may work in GRID.
 #
 # Environment: PYTHON, what runs `-m unseen` and `-m experiments` (python); SETTINGS, a TOML file; TIMING, seconds for the times (210);
-# RATIOS, which of the nine, with commas, and in which order lanes take what others have left (175,550,...); OPTIONS,
-# further options of every `python -m experiments`.
+# RATIOS, which of the nine, with commas, and in which order most lanes take them (175,550,...); OPTIONS, further options
+# of every `python -m experiments`.
 set -uo pipefail
 
 refuse() {
@@ -133,11 +134,10 @@ set -m # what is done beside is a group of processes of its own
 prepare >"$GRID/logs/prepare.log" 2>&1
 export OMP_NUM_THREADS=$THREADS NUMBA_NUM_THREADS=$THREADS
 share_kernels
-LEFT=nodepiece-qe,nodepiece-qe-gnn,gnn-qe:$RATIOS # for whoever is done
-beside gnn-qe lane 0 0.25 gnn-qe:113,106,122,134,150 $LEFT # the longest runs, which nothing may hold up
-beside fine-tuned lane 1 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550 $LEFT
-beside nodepiece-qe lane 1 0.16 $LEFT
-beside others lane 1 0.16 edge-type,path-counts,zero-shot,zero-shot-without-fb:$RATIOS betae:175 gnn-qe:175,550,300,217,150 $LEFT
+beside gnn-qe lane 0 0.25 gnn-qe:113,106,122,134,150 # the longest runs, which nothing may hold up
+beside fine-tuned lane 1 0.30 zero-shot-fine-tuned:106,113,134,122,175,150,217,300,550
+beside nodepiece-qe lane 1 0.16 nodepiece-qe,nodepiece-qe-gnn:$RATIOS
+beside others lane 1 0.16 edge-type,path-counts,zero-shot,zero-shot-without-fb:$RATIOS betae:175 gnn-qe:175,550,300,217
 wait
 unset OMP_NUM_THREADS NUMBA_NUM_THREADS
 beside time times

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from experiments.grid_errors import CellMissing
-from experiments.locks import waited_for
 from experiments.tiny import tiny_dataset
 from unseen.datasets.dataset import Dataset
 from unseen.datasets.published import import_dataset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from experiments.workspace import Workspace
@@ -19,17 +17,10 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 
 
-def open_ratio(workspace: Workspace, ratio: int, check: Callable[[], None] = lambda: None) -> Dataset:
-    """The dataset of a ratio; the first process that asks for it makes it, and others wait for that."""
+def open_ratio(workspace: Workspace, ratio: int) -> Dataset:
+    """The dataset of a ratio, which is made when it is first asked for."""
     kept = workspace.folder.dataset(ratio)
     if (kept / MANIFEST).is_file():
-        return Dataset.open(kept, verify=False)
-    with waited_for(workspace.folder.lock(f"dataset-{ratio}"), check):
-        return _prepared(workspace, ratio, kept)
-
-
-def _prepared(workspace: Workspace, ratio: int, kept: Path) -> Dataset:
-    if (kept / MANIFEST).is_file():  # by the process that was waited for
         return Dataset.open(kept, verify=False)
     if workspace.preset == "tiny":
         dataset = tiny_dataset(ratio)

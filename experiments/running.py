@@ -1,17 +1,18 @@
-"""One process runs cells, one after the other, and leaves each done, explained, or ready to go on with."""
+"""Running cells, one after the other, and leaving each done, explained, or ready to go on with."""
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.cell_files import DONE, MISSING
 from experiments.clock import Clock, TimeOver
+from experiments.device_share import share_device
 from experiments.grid import PREPARING, Cell, Task
 from experiments.grid_errors import CellMissing
-from experiments.locks import device_held, tried
 from experiments.measuring import Measurement
 from experiments.opening import model_of, open_cell
 from experiments.preparing import train_cell, tune_cell
@@ -27,8 +28,26 @@ if TYPE_CHECKING:
 Tell = Callable[[Cell, str, dict[str, Any]], None]
 """Called with a cell, what happens and its values.
 
-What happens is `waiting` (for the device), `begin`, `progress`, `done`, `missing`, `time` or `elsewhere`.
+What happens is `begin`, `progress`, `done`, `missing` or `time`.
 """
+
+
+def run_tasks(
+    workspace: Workspace, tasks: Iterable[Task], clock: Clock, tell: Tell, jobs: int = 1, address: str | None = None
+) -> bool:
+    """All tasks that are not done, until the time is over; whether every one was brought to its end.
+
+    One after the other in this process, or, with several jobs or the address of a cluster, on Ray.
+    """
+    open_tasks = [task for task in tasks if not all(workspace.folder.is_done(cell) for cell in task.cells)]
+    if jobs > 1 or address is not None:
+        from experiments.lanes import run_in_lanes  # Ray is optional
+
+        return run_in_lanes(workspace, open_tasks, clock, tell, jobs, address)
+    share_device(workspace.device, workspace.share)
+    runner = CellRunner(workspace, clock, tell)
+    finished = [runner.run(task) for task in itertools.takewhile(lambda _: not clock.is_over, open_tasks)]
+    return len(finished) == len(open_tasks) and all(finished)
 
 
 class CellRunner:
@@ -40,37 +59,7 @@ class CellRunner:
         self._dataset: tuple[int, Dataset] | None = None
 
     def run(self, task: Task) -> bool:
-        """The cells of a task that are not done; False if the time is over or another command runs them.
-
-        The device comes first, so that nobody is kept from a method by one that only waits.
-        """
-        folder = self.workspace.folder
-        try:
-            with (
-                device_held(folder.lock("device"), self._waiting(task), alone=task.alone),
-                tried(folder.lock(task.lock)) as is_free,
-            ):
-                return self._run_cells(task) if is_free else self._passed_over(task)
-        except TimeOver:
-            self.tell(task.cells[0], "time", {})
-            return False
-
-    def _passed_over(self, task: Task) -> bool:
-        self.tell(task.cells[0], "elsewhere", {})
-        return False
-
-    def _waiting(self, task: Task) -> Callable[[], None]:
-        """What to do again and again while others have the device: say so, once, and stop when the time is over."""
-        news = iter(["waiting"])
-
-        def check() -> None:
-            for event in news:
-                self.tell(task.cells[0], event, {})
-            self.clock.check()
-
-        return check
-
-    def _run_cells(self, task: Task) -> bool:
+        """The cells of a task that are not done; False if the time is over."""
         missing: str | None = None
         for cell in task.cells:
             if self.workspace.folder.is_done(cell):
@@ -122,7 +111,7 @@ class CellRunner:
     def _opened(self, ratio: int) -> Dataset:
         if self._dataset is None or self._dataset[0] != ratio:
             self._dataset = None
-            self._dataset = (ratio, open_ratio(self.workspace, ratio, self.clock.check))
+            self._dataset = (ratio, open_ratio(self.workspace, ratio))
         return self._dataset[1]
 
     def _leave(self, cell: Cell, reason: str) -> None:

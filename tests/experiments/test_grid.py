@@ -9,10 +9,9 @@ import pytest
 from experiments.cell_files import DONE, MISSING, GridFolder
 from experiments.clock import Clock, TimeOver
 from experiments.estimates import EDGES, SECONDS, cells_of_tasks, estimated_seconds, nominal, wall_seconds
-from experiments.grid import EXPERIMENTS, METHODS, PREPARING, RATIOS, Cell, Limits, Task, cells_of, tasks_of
+from experiments.grid import EXPERIMENTS, METHODS, PREPARING, RATIOS, Cell, Limits, cells_of, tasks_of
 from experiments.grid_errors import ReproductionError
 from experiments.planning import Plan, Request
-from experiments.scheduler import next_task
 from experiments.workspace import Workspace, read_settings
 from tests.experiments.fakes import fill
 
@@ -163,16 +162,6 @@ def test_methods_and_ratios_are_run_in_the_order_of_asking(tmp_path: Path) -> No
     timed = [(method, ratio) for ratio in (550, 106) for method in ("zero-shot", "edge-type")]
     assert [(task.method, task.ratio) for task in tasks] == order + timed
     assert [task.alone for task in tasks] == [False] * 4 + [True] * 4
-
-
-def test_two_processes_never_run_cells_of_one_run_and_nothing_runs_beside_what_is_alone() -> None:
-    first, second = Task(175, "gnn-qe", ("train", "test")), Task(175, "gnn-qe", ("train", "strata"))
-    other, alone = Task(175, "edge-type", ("strata",)), Task(175, "edge-type", ("time",), alone=True)
-    assert next_task([first, second], []) == first
-    assert next_task([second, other, alone], [first]) == other
-    assert next_task([second, alone], [first]) is None
-    assert next_task([alone], []) == alone
-    assert next_task([other], [alone]) is None
 
 
 def test_files_of_cells_are_small_whole_and_explain_themselves(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -23,14 +22,12 @@ from experiments.opening import open_cell
 from experiments.planning import Plan, Request
 from experiments.preparing import tune_cell
 from experiments.ratio_datasets import open_ratio
-from experiments.running import CellRunner
-from experiments.scheduler import run_tasks
+from experiments.running import CellRunner, run_tasks
 from experiments.workspace import Workspace
 from tests.cli.command import Command, command_in
 from tests.training.small_world import ROOT
 from unseen.datasets.dataset import Dataset
 from unseen.methods.edge_type import EdgeType
-from unseen.models.run_folder import RunFolder
 
 RATIOS = (175,)
 MODELS = {"without-fb": "nowhere"}
@@ -40,7 +37,7 @@ MAKE = """
 import sys
 
 # What a machine that only trains and measures need not have: as if it were not installed.
-names = "pyoxigraph rdflib starlette uvicorn httpx tomli_w yaml beartype hypothesis requests psutil"
+names = "pyoxigraph rdflib starlette uvicorn httpx tomli_w yaml beartype hypothesis requests psutil ray"
 sys.modules.update(dict.fromkeys([*names.split(), "matplotlib"]))
 from tests.training.pretraining.small_graphs import SETTINGS, small_graphs
 from experiments.command import app
@@ -147,7 +144,7 @@ def test_times_are_measured_without_the_run_too(whole: Workspace, tmp_path: Path
     assert found is not None
     assert len(found.content["seconds_per_query"]) == 14
     assert found.content["made_by"]["run"] is None
-    dataset = open_ratio(workspace, 175, lambda: None)
+    dataset = open_ratio(workspace, 175)
     for what in ("tune", "train") if workspace.methods[method].tuned else ("train",):
         (kept / f"{what}.json").unlink()
         with pytest.raises(
@@ -217,75 +214,6 @@ def test_a_tuning_that_goes_on_with_another_limit_begins_anew_and_has_a_limit_of
         assert found["queries_per_type"] == number
         assert workspace.folder.read_part(cell)["limit"] == number
     assert len(asked) == 2 * 14
-
-
-def test_two_commands_share_a_folder(tmp_path: Path) -> None:
-    """Two runners as two commands have them: locks know no processes, only open files."""
-    workspaces = [Workspace(tmp_path, preset="tiny", device="cpu", limit=1) for _ in range(2)]
-    tasks = [Request(RATIOS, [method], ["test", "time"]).tasks(workspaces[0]) for method in ("edge-type", "betae")]
-    with ThreadPoolExecutor(2) as pool:
-        ended = list(
-            pool.map(lambda pair: run_tasks(*pair, Clock(5), lambda *_: None), zip(workspaces, tasks, strict=True))
-        )
-    plan = Plan.of(workspaces[0], [task for some in tasks for task in some])
-    assert (ended, plan.count("done"), len(plan.cells)) == ([True, True], 5, 5)
-    assert [path.name for path in (tmp_path / "datasets").iterdir()] == ["175"]
-
-
-def test_two_processes_fill_the_same_cells(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    words = ["-o", tmp_path, "--preset", "tiny", "--ratios", "175", "--methods", "edge-type,betae", "--device", "cpu"]
-    result = command(*words, "--jobs", 2, "--experiments", "test,time", "--no-figures")
-    assert result.code == 0, result.errors
-    assert "5 of 5 cells are done" in result.errors
-    assert "175/betae/test: done in" in result.errors
-
-
-def test_a_process_that_dies_leaves_a_reason_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "executable", shutil.which("false"))
-    workspace = Workspace(tmp_path, preset="tiny", device="cpu")
-    tasks = [Task(175, "gnn-qe", ("train", "test")), Task(175, "edge-type", ("test",))]
-    assert not run_tasks(workspace, tasks, Clock(), lambda *_: None, jobs=2)
-    reasons = {one.cell.name: one.reason for one in workspace.folder.all_cells()}
-    assert set(reasons) == {"175/gnn-qe/train", "175/edge-type/test"}
-    assert all("ended without a word" in reason and "logs/worker-" in reason for reason in reasons.values())
-
-
-def test_a_worker_stops_with_a_checkpoint_when_its_input_ends(whole: Workspace, tmp_path: Path) -> None:
-    settings = {"betae": {"steps": 10**6}}
-    workspace = Workspace(tmp_path, preset="tiny", device="cpu", settings=settings)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "experiments.cell_worker"],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    for order in (
-        {"workspace": workspace.to_json(), "minutes": None},
-        {"ratio": 175, "method": "betae", "whats": ["train"]},
-    ):
-        process.stdin.write(json.dumps(order) + "\n")
-    process.stdin.flush()
-    run = workspace.folder.run(Cell(175, "betae", "train"))
-    deadline = time.monotonic() + 60
-    while not any(event["event"] == "train" for event in metrics(run)):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    process.stdin.close()
-    assert process.wait(60) == 0
-    process.stdout.close()
-    assert (run / "last.json").exists()
-    planned = Plan.of(workspace, [Task(175, "betae", ("train",))]).cells[0]
-    assert planned.status == "begun"
-
-
-def metrics(run: Path) -> list[dict]:
-    return RunFolder(run).metrics()
 
 
 @pytest.mark.parametrize(
