@@ -92,7 +92,7 @@ def test_a_client_leaves_room_to_others(agents: Running, monkeypatch: pytest.Mon
 
     go_on, inside = threading.Event(), threading.Semaphore(0)
 
-    def slowly(*_: object) -> dict[str, object]:
+    def slowly(*_: object, **__: object) -> dict[str, object]:
         inside.release()
         assert go_on.wait(60)
         return {}
