@@ -31,6 +31,7 @@ from unseen.logic.formula import (
 from unseen.logic.joins.bindings import Bindings, followed, linked, too_many, union_of
 from unseen.logic.joins.known_values import KnownValues
 from unseen.logic.joins.repetition import repeated_steps
+from unseen.logic.joins.separating import group_apart, separated_by
 from unseen.logic.pattern import always_bound
 from unseen.logic.stopping import check_stop
 
@@ -51,6 +52,8 @@ ENDS = START, END = Variable("\0start"), Variable("\0end")
 """Columns of the two ends of a repeated relation."""
 TOGETHER = 500_000
 """Matches of a link that are looked at together."""
+FEW_ROWS = 20_000
+"""Rows for which it is counted, not estimated, what a link makes of them."""
 MOST_TUPLES = 3_000_000
 """Tuples from which on no more are looked for."""
 
@@ -125,16 +128,45 @@ class KnownTuples:
         domains = steps.domains or (self._domains(parts) if table.rows else {})
         while parts and table.rows:
             check_stop()
-            part = min(parts, key=lambda one: self._growth(one, table))
+            if group := group_apart(parts, kept, table.columns.keys()):
+                parts = [part for part in parts if part not in group]
+                table = self._where(group, table, domains)
+                later = kept.union(*(free_variables(one) for one in parts))
+                table = _with_columns(table, later)
+                continue
+            part = self._next(parts, table, domains)
             if (matches := self._matches(part, table)) > TOGETHER and table.rows > 1:
                 return self._in_pieces(replace(steps, parts=parts, domains=domains), table, matches)
             parts.remove(part)
             later = kept.union(*(free_variables(one) for one in parts))
-            table = self._joined(part, table, later, domains)
-            table = (
-                table if later >= table.columns.keys() else table.projected([v for v in table.columns if v in later])
-            )
+            table = _with_columns(self._joined(part, table, later, domains), later)
         return table if table.rows else Bindings.never(kept)
+
+    def _where(self, group: Sequence[Formula], table: Bindings, domains: Domains) -> Bindings:
+        """The rows of a table for which some parts hold that share nothing else with the rest.
+
+        They are asked once for each combination of the values that they share with the table.
+        """
+        names = frozenset().union(*(free_variables(part) for part in group))
+        shared = [variable for variable in table.columns if variable in names]
+        given = table.projected(shared)
+        found = self._stepwise(_Steps(group, frozenset(shared), domains), given).projected(shared)
+        return table if found.rows == given.rows else table.joined(found)
+
+    def _next(self, parts: Sequence[Formula], table: Bindings, domains: Domains) -> Formula:
+        """The part that is joined next: tests first, then what takes the rest apart, then what makes few rows."""
+        growths = {id(part): self._growth(part, table) for part in parts}
+        part = min(parts, key=lambda one: growths[id(one)])
+        if growths[id(part)][0] != 1 or not table.columns:
+            return part
+        separating = separated_by(parts, table.columns.keys())
+        for variable in sorted(separating, key=lambda v: (-separating[v], v.name, v.scope)):
+            most = table.rows * float(domains[variable].sum()) if variable in domains else float("inf")
+            leading = [one for one in parts if growths[id(one)][0] == 1 and variable in free_variables(one)]
+            rows = {id(one): min(most, growths[id(one)][1]) for one in leading if isinstance(one, Atom)}
+            if rows and min(rows.values()) <= TOGETHER:
+                return min((one for one in leading if id(one) in rows), key=lambda one: growths[id(one)])
+        return part
 
     def _matches(self, part: Formula, table: Bindings) -> int:
         """How many rows a link that leads on from the rows of a table makes of them."""
@@ -284,6 +316,8 @@ class KnownTuples:
         edges = len(self.graph.edges_from(directed)[0])
         if len(unbound) == 2 or (part.subject == part.object):
             return (2 if table.columns else 1), float(edges)
+        if table.rows <= FEW_ROWS:
+            return 1, float(self._matches(part, table))
         way = directed if part.object in unbound else int(inverse_relation(directed))
         return 1, table.rows * edges / max(1, len(self.graph.range_of(int(inverse_relation(way)))[0]))
 
@@ -325,6 +359,13 @@ def _variable(term: Term) -> Variable:
     if not isinstance(term, Variable):
         raise TypeError(f"not a variable: {term!r}")
     return term
+
+
+def _with_columns(table: Bindings, wanted: frozenset[Variable]) -> Bindings:
+    """A table without the columns that are not wanted, each row once."""
+    if wanted >= table.columns.keys():
+        return table
+    return table.projected([variable for variable in table.columns if variable in wanted])
 
 
 def _within(table: Bindings, variable: Variable, domains: Domains) -> Bindings:
