@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 
 import numpy as np
@@ -110,6 +110,33 @@ def test_without_predictions_random_queries_have_the_answers_of_an_engine() -> N
         patterns += " ?" in text.split("WHERE")[0].split("?", 1)[-1]
     assert answered > QUERIES / 3
     assert patterns > QUERIES / 20
+
+
+def test_large_cyclic_patterns_have_the_answers_of_an_engine() -> None:
+    random, found_some = Random(11), 0
+    for _ in range(QUERIES // 5):
+        facts = random_graph(random, edges=60)
+        graph = KnowledgeGraph.from_triples(facts)
+        names = [f"?v{number}" for number in range(random.randint(4, 6))]
+        triples = [f"{one} :r{random.randrange(3)} {other} ." for one, other in pairwise(names)]
+        triples += [
+            f"{random.choice(names)} :r{random.randrange(3)} {random.choice(names)} ." for _ in range(len(names))
+        ]
+        selected = " ".join(random.sample(names, random.randint(1, 2)))
+        text = f"SELECT DISTINCT {selected} WHERE {{ {' '.join(triples)} }}"
+        found = by_graph(graph, text)
+        assert found == by_engine(facts, text), (facts, text)
+        found_some += bool(found)
+    assert found_some > QUERIES // 50
+
+
+def test_what_two_things_share_is_looked_for_apart() -> None:
+    kinds = [(f"r{kind}", f"k{kind}.{number}") for kind in range(8) for number in range(20)]
+    facts = [(name, relation, value) for name in ("a", "b", "c") for relation, value in kinds]
+    facts += [("a", "likes", "b"), ("b", "likes", "c"), ("d", "likes", "a")]
+    shared = " & ".join(f"r{kind}(x, v{kind}) & r{kind}(y, v{kind})" for kind in range(8))
+    question = f"?x, y : exists {', '.join(f'v{kind}' for kind in range(8))} . likes(x, y) & {shared}"
+    assert by_graph(KnowledgeGraph.from_triples(facts), question) == [("a", "b"), ("b", "c")]  # 20 to the power 8 ways
 
 
 @pytest.mark.parametrize(
