@@ -98,3 +98,22 @@ def test_relations_that_the_graph_never_joins_are_told_beforehand(graph: Knowled
         "no entity of this graph is both at the start of `capital_of` and at the end of `borders`",
     )
     assert unseen.ask(graph, "?x : exists y . lives_in(Ada, y) & capital_of(y, x)", method="exact").warnings == ()
+    answers = unseen.ask(graph, "?x, y : lives_in(x, y) & borders(y, France)", method="exact")
+    assert len(answers.warnings) == 1
+    assert {"at the start of `borders`", "at the end of `lives_in`"} == set(
+        answers.warnings[0].removeprefix("no entity of this graph is both ").split(" and ")
+    )
+    assert unseen.ask(graph, "?x, y : lives_in(x, y) & capital_of(y, France)", method="exact").warnings == ()
+
+
+def test_a_name_at_the_wrong_end_of_a_relation_is_told(graph: KnowledgeGraph) -> None:
+    turned = unseen.ask(graph, "?x : lives_in(Paris, x)", method="exact")
+    assert turned.warnings == (
+        "Paris is only at the end of `lives_in` in this graph: perhaps `lives_in(x, Paris)` is meant",
+    )
+    back = unseen.ask(graph, "?x : lives_in(x, Ada)", method="exact")
+    assert back.warnings == (
+        "Ada is only at the start of `lives_in` in this graph: perhaps `lives_in(Ada, x)` is meant",
+    )
+    for question in ("?x : lives_in(x, Paris)", "?x : lives_in(France, x)", "?x : borders(Portugal, x)"):
+        assert unseen.ask(graph, question, method="exact").warnings == ()

@@ -14,7 +14,7 @@ from unseen.errors import QueryRefused, QuestionTooLarge, UnseenError, ValuesMis
 from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, walk
 from unseen.logic.events import At
 from unseen.logic.formula import Atom, constants_of, links_of
-from unseen.logic.impossible_joins import impossible_joins
+from unseen.logic.impossible_joins import impossible_joins, impossible_pairs
 from unseen.logic.joins.best_tuples import PatternNames
 from unseen.logic.joins.bound_pattern import BoundPattern
 from unseen.logic.ordering import Ordering, check_orderings, orderings_of
@@ -115,7 +115,8 @@ def _prepared_pattern(
     if (kind is not None or new) and len(bound.pattern.answers) > 1:
         raise QueryRefused("`kind` and `new` go with one answer variable: say what kind each variable is by `x a Kind`")
     _, candidates = _restricted(graph, bound.named(graph), kind, new)
-    return Question(text, bound.relations(graph), *wishes, candidates, pattern=bound)
+    warnings = tuple(impossible_pairs(graph, bound.pattern.parts, bound.names.relation_id))
+    return Question(text, bound.relations(graph), *wishes, candidates, warnings, pattern=bound)
 
 
 def _unpredictable(graph: KnowledgeGraph, attributes: Sequence[tuple[str, int]], predict_values: bool) -> Iterator[str]:

@@ -181,6 +181,10 @@ def _comparison(spot: Spot) -> Iterator[str]:
 
 def _value(spot: Spot) -> Iterator[str]:
     front = spot.text[: len(spot.text) - len(spot.rest)]
+    if number := re.match(r"(\d+(?:[,_]\d{3})*(?:\.\d+)?)\s?([kKM]\b)?", spot.rest):
+        plain = float(re.sub("[,_]", "", number[1])) * {"k": 1e3, "K": 1e3, "M": 1e6}.get(number[2], 1)
+        yield f"{front}{plain:.15g}{spot.rest[number.end() :]}"
+        return
     yield front + re.sub(r"^=?\s*'?([^\s&|()',]+)'?", r'"\1"', spot.rest)
 
 

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unseen.graph.vocabulary import inverse_relation, is_inverse, undirected_relation
-from unseen.logic.algebra import And, Given, Project, Query
+from unseen.logic.algebra import Anchor, And, Given, Project, Query
+from unseen.logic.formula import Atom, Formula, Variable
+from unseen.logic.text_writer import quoted, quoted_relation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
@@ -34,22 +38,37 @@ class _Ends:
         match query:
             case Given():
                 return query.members.ids, query.text or "the given entities"
+            case Project(relation=int(directed), source=Anchor(entity=int(entity))):
+                self._turned(entity, directed)
+                return self.graph.range_of(directed)[0], self.end_of(directed)
             case Project(relation=int(directed)):
                 self._joined(self.possible(query.source), directed)
-                return self.graph.range_of(directed)[0], self._end(directed, "leads to")
+                return self.graph.range_of(directed)[0], self.end_of(directed)
             case And():
-                return self._intersected([self.possible(part) for part in query.parts])
+                return self.intersected([self.possible(part) for part in query.parts])
             case _:
                 for child in query.children:
                     self.possible(child)
         return None
+
+    def _turned(self, entity: int, directed: int) -> None:
+        """Note a named entity that is only at the other end of a relation whose ends have nothing in common."""
+        starts = self.graph.range_of(int(inverse_relation(directed)))[0]
+        ends = self.graph.range_of(directed)[0]
+        if not contains(ends, entity) or len(np.intersect1d(starts, ends, assume_unique=True)):
+            return
+        name, entity_name = self.graph.vocabulary.relation_name(directed)[0], self.graph.vocabulary.entity_name(entity)
+        shown = (f"x, {quoted(entity_name)}", f"{quoted(entity_name)}, x")[is_inverse(directed)]
+        meant = f"{quoted_relation(name)}({shown})"
+        self.found.append(f"{entity_name} is only {self.end_of(directed)} in this graph: perhaps `{meant}` is meant")
 
     def _joined(self, source: Said | None, directed: int) -> None:
         starts = self.graph.range_of(int(inverse_relation(directed)))[0]
         if source is not None:
             self._check(source, (starts, self._end(directed, "starts from")))
 
-    def _intersected(self, parts: list[Said | None]) -> Said | None:
+    def intersected(self, parts: Sequence[Said | None]) -> Said | None:
+        """The least that a member can be by all parts; two that have nothing in common are noted."""
         said = [part for part in parts if part is not None]
         for place, part in enumerate(said):
             for other in said[:place]:
@@ -60,10 +79,38 @@ class _Ends:
         if not len(np.intersect1d(first[0], second[0], assume_unique=True)):
             self.found.append(f"no entity of this graph is both {first[1]} and {second[1]}")
 
+    def end_of(self, directed: int) -> str:
+        """Where a relation leads, in words."""
+        return self._end(directed, "leads to")
+
     def _end(self, directed: int, role: str) -> str:
         name = self.graph.vocabulary.relations.name(undirected_relation(directed))
         forwards = is_inverse(directed) == (role == "starts from")
         return f"at the {'end' if forwards else 'start'} of `{name}`"
+
+
+def contains(ids: Ids, entity: int) -> bool:
+    """Whether sorted ids hold one."""
+    place = int(np.searchsorted(ids, entity))
+    return place < len(ids) and int(ids[place]) == entity
+
+
+def impossible_pairs(
+    graph: KnowledgeGraph, parts: Sequence[Formula], relation_id: Callable[[str, bool], int]
+) -> list[str]:
+    """The same for the parts of a question that is no tree."""
+    ends = _Ends(graph)
+    said: dict[Variable, list[Said]] = {}
+    for part in parts:
+        if not isinstance(part, Atom) or part.repeat:
+            continue
+        for term, is_object in ((part.subject, False), (part.object, True)):
+            if isinstance(term, Variable):
+                directed = relation_id(part.relation, not is_object)
+                said.setdefault(term, []).append((graph.range_of(directed)[0], ends.end_of(directed)))
+    for about in said.values():
+        ends.intersected(about)
+    return list(dict.fromkeys(ends.found))
 
 
 def impossible_joins(graph: KnowledgeGraph, query: Query) -> list[str]:
