@@ -65,6 +65,6 @@ def test_questions_that_workers_draw_are_the_same(command: Command, folder: Path
 def test_a_check_by_workers_finds_the_same(command: Command, folder: Path) -> None:
     words = ["check", "countries", "--method", "edge-type", "--facts", "2", "--json"]
     alone, spread = (json.loads(command(*words, *more).output) for more in ((), ("--workers", "2")))
-    assert alone.pop("seconds") > 0
-    assert spread.pop("seconds") > 0
+    assert alone.pop("seconds") >= 0
+    assert spread.pop("seconds") >= 0
     assert alone == spread

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 CALLS_OF_A_PART = 16
 """Calls of the method whose results are kept together."""
-ROWS_TOGETHER = 1 << 17
 SENT_TOGETHER = 1000
 """Triples that are sent to a server at a time."""
 COLUMNS = (*TRIPLE, "probability", "known", "error")

@@ -73,20 +73,6 @@ class Attributes:
         return self.entities[rows], self.values[rows]
 
     @cached_property
-    def by_value(self) -> dict[int, tuple[Ids, Ids]]:
-        """By attribute its values and entities, sorted by value, then entity; made when first asked for."""
-        return {}
-
-    def of_attribute_by_value(self, attribute: int) -> tuple[Ids, Ids]:
-        """Values and entities of an attribute, sorted by value, then entity."""
-        found = self.by_value.get(attribute)
-        if found is None:
-            entities, values = self.of_attribute(attribute)
-            order = np.lexsort((entities, values))
-            found = self.by_value[attribute] = (values[order], entities[order])
-        return found
-
-    @cached_property
     def valued_entities(self) -> Ids:
         """Sorted ids of the entities that have any value."""
         return np.unique(self.entities)

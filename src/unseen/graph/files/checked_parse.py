@@ -7,12 +7,11 @@
 | JSON-LD | objects and arrays nested too deep (`nesting`) |
 | RDF/XML | elements nested too deep, entities that make much out of little, broken XML (`xml_limits`) |
 
-A file is streamed; a document in memory goes through `parse_bytes`, which takes the options of `pyoxigraph.parse`.
+A document is streamed; options are those of `pyoxigraph.parse`.
 """
 
 from __future__ import annotations
 
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unseen.graph.files.brackets import BRACKETED, check_brackets
@@ -26,16 +25,6 @@ if TYPE_CHECKING:
     from unseen.graph.files.brackets import Open
 
 Taken = TypeVar("Taken")
-
-
-def parse_bytes(data: bytes, format_name: str, **options: Any) -> list[Any]:
-    """All quads of a document in memory; `format_name` is a name of `pyoxigraph.RdfFormat`.
-
-    Raises:
-        GraphError: The document is refused; its `problem` says why.
-        SyntaxError: It is not valid; from pyoxigraph.
-    """
-    return parse_stream(lambda: BytesIO(data), format_name, list, **options)
 
 
 def parse_stream(open_document: Open, format_name: str, take: Callable[[Any], Taken], **options: Any) -> Taken:
