@@ -18,7 +18,8 @@ LONGEST_METHOD = 9
 NOTHING = "-"
 HOW_TO_READ = (
     "Hits@1/Hits@10 in per cent. says, true: what probability the best method gives its first predictions, and how "
-    "many of them are true."
+    "many of them are true. Every question here has a hidden answer, which one of yours may not have, so true is "
+    "mostly above says."
 )
 
 
