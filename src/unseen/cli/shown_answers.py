@@ -30,6 +30,8 @@ def show(answers: Answers, *, explain: bool = False, unlikely: bool = False) -> 
         console.print(part)
     if hidden:
         console.print(_escaped(_left_out(hidden)), style="dim", highlight=False)
+    if answers.expected is not None and all(answer.known for answer in answers) and len(answers) < answers.known:
+        console.print("predictions come after the known answers; --predicted shows them", style="dim", highlight=False)
     console.print(_summary(shown), style="dim", highlight=False)
 
 
