@@ -112,14 +112,11 @@ def _write_views(graph: KnowledgeGraph, path: Path) -> None:
             np.save(path / f"{name}.{column}.npy", getattr(view, column))
 
 
-def _read_views(path: Path) -> tuple[SortedEdges, SortedEdges] | None:
+def _read_views(path: Path) -> dict[str, SortedEdges]:
     """Both sorted views, if they were written."""
     if not (path / f"{VIEWS[0]}.{VIEW_COLUMNS[0]}.npy").exists():
-        return None
-    by_head, by_tail = (
-        SortedEdges(*(_mapped(path / f"{name}.{column}.npy") for column in VIEW_COLUMNS)) for name in VIEWS
-    )
-    return by_head, by_tail
+        return {}
+    return {name: SortedEdges(*(_mapped(path / f"{name}.{column}.npy") for column in VIEW_COLUMNS)) for name in VIEWS}
 
 
 def _mapped(path: Path) -> NDArray[Any]:

@@ -1,7 +1,8 @@
 """A graph after some facts came and went: old ids stay, so everything computed from them stays right.
 
-Cost: one pass over all names and one sort of all edges, however few have changed (300,000 edges: 50 ms). Entities that
-lose their last edge keep their name and id; they are no candidates for answers any more.
+Cost: one pass over all names and one copy of all edges, however few have changed: edges that are sorted stay so, and
+what was computed of them is brought up to date (`derived`). Entities that lose their last edge keep their name and id;
+they are no candidates for answers any more.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import pyarrow.compute as pc
 from unseen.errors import TooLarge
 from unseen.graph.arrow_arrays import text_array
 from unseen.graph.attributes.columns import ValueRows
+from unseen.graph.derived import inherit
+from unseen.graph.edge_changes import EdgeChange, edge_rows, spliced
 from unseen.graph.knowledge_graph import LARGEST_ID, KnowledgeGraph
 from unseen.graph.names import Names
 from unseen.graph.vocabulary import Vocabulary
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph.attributes import Attributes
+    from unseen.graph.sorted_edges import SortedEdges
 
     Ids = NDArray[np.int32]
 
@@ -51,15 +55,68 @@ def changed(graph: KnowledgeGraph, delta: Delta) -> KnowledgeGraph:
     )
     entities, ends = _numbered(graph.vocabulary.entities, [*heads, *tails])
     relation_names, relation_ids = _numbered(graph.vocabulary.relations, relations)
-    kept = _kept(graph, delta.removed)
     entities, attributes = _with_values(graph, delta, entities)
-    return KnowledgeGraph(
-        np.concatenate([graph.heads[kept], ends[: len(heads)]]),
-        np.concatenate([graph.relations[kept], relation_ids]),
-        np.concatenate([graph.tails[kept], ends[len(heads) :]]),
-        Vocabulary(_relabelled(entities, delta.labels), _relabelled(relation_names, delta.labels)),
-        attributes,
-    )
+    named = Vocabulary(_relabelled(entities, delta.labels), _relabelled(relation_names, delta.labels))
+    rows = np.stack([ends[: len(heads)], relation_ids, ends[len(heads) :]], axis=1)
+    return _with_edges(graph, _edge_change(graph, delta.removed, rows), named, attributes)
+
+
+def _edge_change(graph: KnowledgeGraph, removed: Sequence[KeyTriple], added: Ids) -> EdgeChange:
+    """What really changes: edges that were there go, and edges that are not there then come, each once."""
+    gone = _ids_of(graph, removed)
+    gone = gone[graph.by_head.places_of(gone[:, 1], gone[:, 0], gone[:, 2])[1]]
+    is_new = ~graph.by_head.places_of(added[:, 1], added[:, 0], added[:, 2])[1]
+    missing = set(map(tuple, gone.tolist()))
+    wanted = dict.fromkeys(map(tuple, added.tolist()))
+    new = set(map(tuple, added[is_new].tolist()))
+    return EdgeChange(gone, edge_rows([edge for edge in wanted if edge in new or edge in missing]))
+
+
+def _ids_of(graph: KnowledgeGraph, edges: Sequence[KeyTriple]) -> Ids:
+    """The edges by ids, each once, without those of which the graph lacks a name."""
+    if not edges:
+        return edge_rows([])
+    heads, relations, tails = (list(column) for column in zip(*edges, strict=True))
+    ends = graph.vocabulary.entities.find_keys([*heads, *tails]).tolist()
+    middle = graph.vocabulary.relations.find_keys(relations).tolist()
+    found = dict.fromkeys(zip(ends[: len(heads)], middle, ends[len(heads) :], strict=True))
+    return edge_rows([edge for edge in found if min(edge) >= 0])
+
+
+def _with_edges(
+    graph: KnowledgeGraph, change: EdgeChange, vocabulary: Vocabulary, attributes: Attributes
+) -> KnowledgeGraph:
+    """The graph after a change of its edges, with the sorted views that it had, and what is derived of it."""
+    columns: list[Ids] = [graph.heads, graph.relations, graph.tails]
+    views: dict[str, SortedEdges] = {
+        name: graph.__dict__[name] for name in ("by_head", "by_tail") if name in graph.__dict__
+    }
+    if len(change):
+        gone = _places_of(graph, change.removed)
+        nothing = np.full(len(change.added), graph.num_triples)
+        columns = [spliced(old, gone, nothing, new) for old, new in zip(columns, change.added.T, strict=True)]
+        for column in columns:
+            column.flags.writeable = False
+    if len(change) or vocabulary.num_relations > graph.num_relations:
+        views = {
+            name: view.after(change, vocabulary.num_relations, turned=name == "by_tail") for name, view in views.items()
+        }
+    after = KnowledgeGraph.of_checked((columns[0], columns[1], columns[2]), vocabulary, views, attributes)
+    inherit(graph, after, change)
+    return after
+
+
+def _places_of(graph: KnowledgeGraph, edges: Ids) -> NDArray[np.int64]:
+    """Where edges of the graph stand in its columns, ascending. Cost: a look at both ends of every edge."""
+    if not len(edges):
+        return np.empty(0, np.int64)
+    is_head, is_tail = np.zeros((2, graph.num_entities), bool)
+    is_head[edges[:, 0]] = is_tail[edges[:, 2]] = True
+    near = np.flatnonzero(is_head[graph.heads])
+    near = near[is_tail[graph.tails[near]]]
+    gone = set(map(tuple, edges.tolist()))
+    found = zip(graph.heads[near].tolist(), graph.relations[near].tolist(), graph.tails[near].tolist(), strict=True)
+    return near[[edge in gone for edge in found]]
 
 
 def _with_values(graph: KnowledgeGraph, delta: Delta, entities: Names) -> tuple[Names, Attributes]:
@@ -124,24 +181,6 @@ def _numbered(names: Names, keys: list[str]) -> tuple[Names, Ids]:
     if len(names) + len(new) > LARGEST_ID:
         raise TooLarge(f"more than {LARGEST_ID:,} distinct {names.kind} names")
     return names.extended_with(text_array(new)), np.fromiter((known[key] for key in keys), np.int32, len(keys))
-
-
-def _kept(graph: KnowledgeGraph, removed: Sequence[KeyTriple]) -> NDArray[np.bool_]:
-    """Which edges stay. Edges that share an end with a removed one are few; only they are looked at one by one."""
-    kept = np.ones(graph.num_triples, bool)
-    if not removed:
-        return kept
-    heads, relations, tails = (list(column) for column in zip(*removed, strict=True))
-    ids = [
-        graph.vocabulary.entities.find_keys(heads),
-        graph.vocabulary.relations.find_keys(relations),
-        graph.vocabulary.entities.find_keys(tails),
-    ]
-    gone = set(zip(*(column.tolist() for column in ids), strict=True))
-    suspects = np.flatnonzero(np.isin(graph.heads, ids[0]) & np.isin(graph.tails, ids[2]))
-    columns = (graph.heads[suspects].tolist(), graph.relations[suspects].tolist(), graph.tails[suspects].tolist())
-    kept[suspects] = [edge not in gone for edge in zip(*columns, strict=True)]
-    return kept
 
 
 def _relabelled(names: Names, labels: Mapping[str, str | None]) -> Names:

@@ -16,7 +16,7 @@ from unseen.graph.sorted_edges import SortedEdges, first_occurrences
 from unseen.graph.vocabulary import Vocabulary, inverse_relation, is_inverse, undirected_relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import networkx as nx
     import pandas as pd
@@ -65,10 +65,10 @@ class KnowledgeGraph:
         cls,
         columns: tuple[Ids, Ids, Ids],
         vocabulary: Vocabulary,
-        views: tuple[SortedEdges, SortedEdges] | None,
+        views: Mapping[str, SortedEdges],
         attributes: Attributes = NO_ATTRIBUTES,
     ) -> KnowledgeGraph:
-        """The graph of columns that are known not to repeat an edge, with both sorted views where these are known too.
+        """The graph of columns that are known not to repeat an edge, with the sorted views by name that are known too.
 
         Columns may lie in a file: they are not copied.
         """
@@ -78,8 +78,7 @@ class KnowledgeGraph:
             _check_range(column, limit)
         graph.heads, graph.relations, graph.tails = columns
         graph.vocabulary, graph.attributes = vocabulary, attributes
-        if views is not None:
-            graph.__dict__ |= {"by_head": views[0], "by_tail": views[1]}
+        graph.__dict__ |= views
         return graph
 
     @classmethod

@@ -8,12 +8,13 @@ and 16 per row, so at most 0.9 GB for 10 M triples.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, no_type_check
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from unseen.graph.bisecting import place_in
 from unseen.graph.compiling import compiled
+from unseen.graph.derived import Derived
+from unseen.rules.changed_adjacency import changed_adjacency
 from unseen.rules.kept_adjacency import adjacency_place, keep_arrays, kept_arrays
 
 if TYPE_CHECKING:
@@ -57,15 +58,14 @@ class Adjacency(NamedTuple):
 
 CHUNK = 1_000_000
 """Rows that are looked at in one compiled call."""
-_KEPT: WeakKeyDictionary[KnowledgeGraph, Adjacency] = WeakKeyDictionary()
 
 
 def adjacency_of(graph: KnowledgeGraph) -> Adjacency:
-    """The adjacency of a graph; it is kept as long as the graph lives, and beside its database where it is large."""
-    found = _KEPT.get(graph)
-    if found is None:
-        found = _KEPT[graph] = _opened(graph)
-    return found
+    """The adjacency of a graph; it is kept as long as the graph lives, and beside its database where it is large.
+
+    That of a changed graph comes from the graph before it.
+    """
+    return _KEPT.of(graph)
 
 
 def _opened(graph: KnowledgeGraph) -> Adjacency:
@@ -76,6 +76,9 @@ def _opened(graph: KnowledgeGraph) -> Adjacency:
     made = _adjacency(graph)
     keep_arrays(place, graph, made._asdict())
     return made
+
+
+_KEPT = Derived(_opened, changed_adjacency)
 
 
 def _adjacency(graph: KnowledgeGraph) -> Adjacency:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
+
+from unseen.graph.derived import Derived
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,21 +15,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.edge_changes import EdgeChange
 
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _PIECE = 1 << 20
 """Edges that are looked at together."""
 
 
-_KNOWN: WeakKeyDictionary[KnowledgeGraph, NDArray[np.uint64]] = WeakKeyDictionary()
-
-
 def fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
     """For each relation the sum of a mixed number of every edge, by ids; 0 for a relation without edges."""
-    found = _KNOWN.get(graph)
-    if found is None:
-        found = _KNOWN[graph] = _fingerprints(graph)
-    return found
+    return _SUMS.of(graph)
 
 
 def _fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
@@ -41,12 +37,27 @@ def _fingerprints(graph: KnowledgeGraph) -> NDArray[np.uint64]:
     return sums
 
 
+def _after(sums: NDArray[np.uint64], change: EdgeChange, graph: KnowledgeGraph) -> NDArray[np.uint64]:
+    found = np.zeros(graph.num_relations, np.uint64)
+    found[: len(sums)] = sums
+    np.subtract.at(found, change.removed[:, 1], _mixed(change.removed[:, 0], change.removed[:, 2]))
+    np.add.at(found, change.added[:, 1], _mixed(change.added[:, 0], change.added[:, 2]))
+    return found
+
+
+_SUMS = Derived(_fingerprints, _after)
+
+
 def _mixed_sum(heads: NDArray[np.int32], tails: NDArray[np.int32]) -> np.uint64:
+    return np.uint64(_mixed(heads, tails).sum(dtype=np.uint64))
+
+
+def _mixed(heads: NDArray[np.int32], tails: NDArray[np.int32]) -> NDArray[np.uint64]:
     mixed = heads.astype(np.uint64) << np.uint64(32) | tails.astype(np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
     mixed ^= mixed >> np.uint64(31)
-    return np.uint64((mixed | np.uint64(1)).sum(dtype=np.uint64))
+    return mixed | np.uint64(1)
 
 
 def relation_keys(graph: KnowledgeGraph) -> tuple[str, ...]:
@@ -56,7 +67,7 @@ def relation_keys(graph: KnowledgeGraph) -> tuple[str, ...]:
 
 def counts_of(graph: KnowledgeGraph) -> NDArray[np.int64]:
     """How many edges each relation has."""
-    return np.bincount(graph.relations, minlength=graph.num_relations)
+    return np.diff(graph.by_head.offsets)
 
 
 def checksum_of(graph: KnowledgeGraph) -> str:
