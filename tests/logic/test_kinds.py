@@ -78,6 +78,12 @@ def test_answers_like_the_ends_of_a_relation(graph: KnowledgeGraph) -> None:
 def test_new_leaves_out_what_is_already_related(graph: KnowledgeGraph) -> None:
     assert set(names(graph, "?x : borders(France, x)", new=True)) == {"Portugal", "Ocean"}
     assert set(names(graph, "?x : borders(France, x) & x a Country", new=True)) == {"Portugal"}
+    assert set(names(graph, "?x : borders+(France, x)", "exact", new=True)) == {"Portugal", "Ocean"}
+    assert set(names(graph, "?x : exists y . borders(France, y) & borders(y, x) & x != y", "exact", new=True)) == {
+        "Portugal"
+    }
+    among = "?x : exists y . borders(France, y) & borders(y, x) & y != x & x a Country"
+    assert names(graph, among, "exact", new=True) == ["Portugal"]
 
 
 def test_a_variable_of_which_nothing_is_said_may_be_anything(graph: KnowledgeGraph) -> None:

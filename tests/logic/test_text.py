@@ -201,8 +201,7 @@ SYNTAX_ERRORS = [
     ('?x : r("a, x)', 7, "this quotation mark is never closed"),
     ("?x : r(<a b>, x)", 7, "expected a variable or the name of an entity"),
     ("?x : r(?v, x)", 7, "the variable ?v is not declared: write `exists v .` before it is used"),
-    ("?x : a = b", 5, "`=` stands between a variable and the name of an entity"),
-    ("?x : exists v . r(a, v) & x = v", 26, "`=` stands between a variable and the name of an entity"),
+    ("?x : a = b", 5, "`=` and `!=` stand between variables, or a variable and the name of an entity"),
     ("?x : r(a, x) & x = ", 19, "expected a variable or the name of an entity"),
     ("?x : Low Saxon(a, x)", 9, "expected `(` after the relation 'Low'"),
 ]

@@ -86,13 +86,14 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
     _require_ids(query, graph)
     attributes = shown_attributes(graph, query, order, variable)
+    related = related_to_named(graph, query, types) if new else None
     query = resolved(query, graph, types, predict=predict_values)
     warnings = (
         *impossible_joins(graph, query),
         *_unbounded(parsed),
         *_unpredictable(graph, attributes, predict_values),
     )
-    query, candidates = _restricted(graph, query, kind, new)
+    query, candidates = _restricted(graph, query, kind, related)
     shown = {"variable": variable, "order": order, "attributes": attributes, "predict_values": predict_values}
     return Question(str(question), query, top, explain, predicted_only, candidates, warnings, **shown)  # type: ignore[arg-type]
 
@@ -114,7 +115,9 @@ def _prepared_pattern(
     """A question that is no tree, with the ids of a graph."""
     if (kind is not None or new) and len(bound.pattern.answers) > 1:
         raise QueryRefused("`kind` and `new` go with one answer variable: say what kind each variable is by `x a Kind`")
-    _, candidates = _restricted(graph, bound.named(graph), kind, new)
+    named = bound.named(graph)
+    related = related_to_named(graph, named, bound.names.type_relation) if new else None
+    _, candidates = _restricted(graph, named, kind, related)
     warnings = tuple(impossible_pairs(graph, bound.pattern.parts, bound.names.relation_id))
     return Question(text, bound.relations(graph), *wishes, candidates, warnings, pattern=bound)
 
@@ -138,15 +141,15 @@ def _unbounded(query: Query) -> Iterator[str]:
         )
 
 
-def _restricted(graph: KnowledgeGraph, query: Query, kind: str | None, new: bool) -> tuple[Query, Ids | None]:
-    """The query without what only restricts its answers, and who may be an answer."""
+def _restricted(graph: KnowledgeGraph, query: Query, kind: str | None, related: Ids | None) -> tuple[Query, Ids | None]:
+    """The query without what only restricts its answers, and who may be an answer: nobody `related`."""
     rest, candidates = without_given(query, graph.num_entities)
     if kind is not None:
         alike = ends_like(graph, kind, query)
         candidates = alike if candidates is None else np.intersect1d(candidates, alike)
-    if new:
+    if related is not None:
         everyone = graph.candidates if candidates is None else candidates
-        candidates = np.setdiff1d(everyone, related_to_named(graph, query))
+        candidates = np.setdiff1d(everyone, related)
     return rest, candidates
 
 

@@ -81,7 +81,10 @@ class _Tuples:
             best = search.best(wanted)
             shown += self._predicted(best.best(wanted))[:wanted]
             complete, missed = is_whole and search.is_complete(wanted), best.missed
-        warnings = () if is_whole else (f"there are more than {len(found):,} known answers: only so many were counted",)
+        warnings = [] if is_whole else [f"there are more than {len(found):,} known answers: only so many were counted"]
+        if self.method is not None and self.bound.unplanned:
+            complete, missed = False, 1.0
+            warnings.append(f"only known answers are shown, no predicted ones: {self.bound.unplanned}")
         names = self.bound.pattern.names
         return Answers(
             self.question.text,

@@ -90,7 +90,7 @@ def resolved(  # noqa: PLR0911  # one for each kind of node
     `predict` values that are not recorded are predicted.
     """
     match query:
-        case Project(relation=int(directed), source=Anchor(entity=int(kind))) if _is_kind(directed, type_relation):
+        case Project(relation=int(directed), source=Anchor(entity=int(kind))) if is_kind(query, type_relation):
             return Given(Members(step(graph, directed, np.array([kind], np.int32))), _kind_text(graph, kind))
         case Project(relation=int(directed), source=Anything()) if ends:
             return rebuild(query, (Given(Members(graph.range_of(int(inverse_relation(directed)))[0])),))
@@ -136,8 +136,14 @@ def _repeated(query: Repeat, source: Query, graph: KnowledgeGraph) -> Query:
     return disjunction(parts)
 
 
-def _is_kind(directed: int, type_relation: int | None) -> bool:
-    return type_relation is not None and directed == directed_relation(type_relation, inverse=True)
+def is_kind(query: Query, type_relation: int | None) -> bool:
+    """Whether a query with ids is `x a Kind` for a named kind."""
+    return (
+        type_relation is not None
+        and isinstance(query, Project)
+        and isinstance(query.source, Anchor)
+        and query.relation == directed_relation(type_relation, inverse=True)
+    )
 
 
 def _kind_text(graph: KnowledgeGraph, kind: int) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from unseen.graph.distinct import distinct
 from unseen.logic.algebra import Anchor, And, Given, Not, Project, Query, conjunction
+from unseen.logic.resolving import is_kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,16 +70,19 @@ def _last_steps(query: Query) -> list[Project]:
     return [found for child in query.children for found in _last_steps(child)]
 
 
-def related_to_named(graph: KnowledgeGraph, query: Query) -> Ids:
-    """The entities that a query names outside of negation, and all that have an edge with one of them."""
-    named = np.array(sorted(_named(query)), np.int32)
+def related_to_named(graph: KnowledgeGraph, query: Query, type_relation: int | None) -> Ids:
+    """The entities that a query names outside of negation, and all that have an edge with one of them.
+
+    Recorded kinds (`x a Country`) do not count as named.
+    """
+    named = np.array(sorted(_named(query, type_relation)), np.int32)
     from_heads, from_tails = np.isin(graph.heads, named), np.isin(graph.tails, named)
     return distinct(np.concatenate([named, graph.tails[from_heads], graph.heads[from_tails]])).astype(np.int32)
 
 
-def _named(query: Query) -> set[int]:
-    if isinstance(query, Not):
+def _named(query: Query, type_relation: int | None) -> set[int]:
+    if isinstance(query, Not) or is_kind(query, type_relation):
         return set()
     if isinstance(query, Anchor):
         return {int(query.entity)}
-    return set().union(*map(_named, query.children)) if query.children else set()
+    return set().union(*(_named(child, type_relation) for child in query.children))

@@ -3,7 +3,7 @@
 ```
 question  ?x : formula        ?x, y : formula        formula with ?x
 formula   formula | formula        formula & formula        ! formula        exists v, w . formula        ( formula )
-          relation(term, term)     relation+(term, term)     term = term     term a Kind
+          relation(term, term)     relation+(term, term)     term = term     term != term     term a Kind
           attribute(term) sign value     attribute(term) sign attribute(term)
 term      a declared variable, else the name of an entity
 sign      = != < <= > >= ~ !~ ~* !~*          value      1000     1900-01-01     true     "text"
@@ -31,11 +31,12 @@ from unseen.logic.formula import (
     Formula,
     Negation,
     Place,
+    Test,
     Variable,
 )
 from unseen.logic.pattern import Pattern, query_or_pattern
 from unseen.logic.tree import to_query
-from unseen.logic.values.test_expressions import Literal
+from unseen.logic.values.test_expressions import Compare, Literal
 from unseen.logic.values.written import EXAMPLES, SIGN, compared, literal_at
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ _PLAIN = r"[^\s(),&|!~=<>\"?¬∧∨∃:.'\\]"
 BARE_NAME = re.compile(rf"(?::(?={_PLAIN}))?{_PLAIN}(?:{_PLAIN}|[:.'](?={_PLAIN}|[:.]))*")
 _EXISTS = re.compile(r"∃|exists(?!\w)(?!\s*\()", re.IGNORECASE)
 _KIND = re.compile(r"a(?=\s)")
+_EQUALITY = re.compile(r"!?=|≠")
 _REPEAT = re.compile(r"([+*?])(?=\s*\()")
 _NOT = re.compile(r"[!~¬]")
 _AND = re.compile(r"&&?|∧")
@@ -223,9 +225,12 @@ class _Parser:
             return Atom(name, subject, target, place, repeat)
         if self.take(_KIND):
             return Atom(TYPE, self.resolve(name, is_name, start), self.term(), place)
-        if not self.take("="):
-            self.fail(f"expected `(` after the relation {name!r}, or `=` or `a` after a variable")
-        return self.equality(self.resolve(name, is_name, start), place)
+        sign = _EQUALITY.match(self.text, self.position)
+        if sign is None:
+            self.fail(f"expected `(` after the relation {name!r}, or `=`, `!=` or `a` after a variable")
+        self.advance(sign.end())
+        left = self.resolve(name, is_name, start)
+        return self.equality(left, self.term(), place, is_equal=sign.group() == "=")
 
     def comparison(self, attribute: str, subject: Term, place: Place) -> Formula:
         """What stands behind `population(x)`."""
@@ -260,13 +265,15 @@ class _Parser:
         is_repeated = not is_name and len(name) > 1 and name[-1] in "+*" and self.text.startswith("(", self.position)
         return (name[:-1], name[-1]) if is_repeated else (name, "")
 
-    def equality(self, left: Term, place: Place) -> Formula:
-        right = self.term()
-        if isinstance(left, Variable) and isinstance(right, Constant):
-            return Equal(left, right, place)
-        if isinstance(left, Constant) and isinstance(right, Variable):
-            return Equal(right, left, place)
-        return self.fail("`=` stands between a variable and the name of an entity", place.position)
+    def equality(self, left: Term, right: Term, place: Place, *, is_equal: bool) -> Formula:
+        if isinstance(left, Constant):
+            left, right = right, left
+        if isinstance(left, Constant):
+            self.fail("`=` and `!=` stand between variables, or a variable and the name of an entity", place.position)
+        if isinstance(right, Variable):
+            return Test(Compare("=" if is_equal else "!=", left, right), place)
+        same = Equal(left, right, place)
+        return same if is_equal else Negation(same, place)
 
     def term(self) -> Term:
         start = self.position

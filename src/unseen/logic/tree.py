@@ -25,6 +25,7 @@ from unseen.logic.algebra import (
 )
 from unseen.logic.formula import (
     Atom,
+    Conjunction,
     Constant,
     Disjunction,
     Equal,
@@ -169,12 +170,14 @@ class _TreeBuilder:
                 return Anchor(part.constant.name)
             case Recorded():
                 return self.valued(part, variable)
-            case HasValue() | Test():
+            case Test():
+                self.refuse("it compares variables with each other", part.place)
+            case HasValue():
                 self.refuse(f"?{variable.name} stands for values", part.place)
             case Negation():
                 return Not(self.members(part.part, variable))
             case Disjunction():
-                return disjunction([self.alternative(alternative, variable) for alternative in part.parts])
+                return self.alternatives(part, variable)
         return self.members(part, variable)
 
     def valued(self, part: Recorded, variable: Variable) -> Query:
@@ -183,6 +186,12 @@ class _TreeBuilder:
             names = ", ".join(f"?{v.name}" for v in sorted({variable, *others}, key=lambda v: v.name))
             self.refuse(f"values of {names} are compared with each other", part.place)
         return Valued(part, variable, self.text)
+
+    def alternatives(self, part: Disjunction, variable: Variable) -> Query:
+        """One of the parts; if one only excludes, not the opposite of all of them."""
+        if not binds(part) and binds(denied := _denied(part)):
+            return Not(self.members(denied, variable))
+        return disjunction([self.alternative(one, variable) for one in part.parts])
 
     def alternative(self, part: Formula, variable: Variable) -> Query:
         if variable not in free_variables(part):
@@ -212,6 +221,12 @@ def _unbound_part(formula: Formula) -> Formula:
     while isinstance(formula, Disjunction):
         formula = next(part for part in formula.parts if not binds(part))
     return formula
+
+
+def _denied(formula: Disjunction) -> Formula:
+    """That no alternative holds."""
+    parts = (part.part if isinstance(part, Negation) else Negation(part, part.place) for part in formula.parts)
+    return Conjunction(tuple(parts), formula.place)
 
 
 def _leader(variable: Variable, leader: dict[Variable, Variable]) -> Variable:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, QuestionTooLarge
+from unseen.graph.vocabulary import directed_relation
 from unseen.logic.algebra import Anchor, And, Anything, Project, Query, bind, conjunction
 from unseen.logic.formula import Atom, Conjunction, Formula, constants_of, free_variables, links_of
 from unseen.logic.joins.bindings import Bindings
@@ -26,18 +27,20 @@ if TYPE_CHECKING:
     from unseen.logic.pattern import Pattern
 
 
-def _plan(pattern: Pattern) -> SearchPlan | None:
-    """The plan for the entities of a pattern; values are looked up for them afterwards."""
-    if not is_about_values(pattern.formula):
-        return planned(pattern)
-    values = value_variables(pattern.formula)
-    answers = tuple(answer for answer in pattern.answers if answer not in values)
+def _plan(pattern: Pattern) -> tuple[SearchPlan | None, str]:
+    """The plan for the entities of a pattern, and why there is none; values are looked up for them afterwards."""
+    formula, answers = pattern.formula, pattern.answers
+    if is_about_values(formula):
+        values = value_variables(formula)
+        formula, answers = gathered(formula, values), tuple(answer for answer in answers if answer not in values)
     if not answers:
-        return None
+        return None, ""
     try:
-        return planned(replace(pattern, formula=gathered(pattern.formula, values), answers=answers))
-    except QueryRefused:  # values that only some alternatives bind, say
-        return None
+        return planned(replace(pattern, formula=formula, answers=answers)), ""
+    except QuestionTooLarge:
+        raise
+    except QueryRefused as refusal:  # alternatives that are about different variables, say
+        return None, refusal.reason
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,16 @@ class BoundPattern:
     plan: SearchPlan | None
     """How predicted tuples are searched for; None if they cannot be."""
     names: PatternNames
+    unplanned: str = ""
+    """Why predicted tuples cannot be searched for."""
 
     @classmethod
     def of(cls, pattern: Pattern, names: PatternNames) -> BoundPattern:
         """The pattern with the names of a graph; one that the graph does not have is an error."""
         for constant in constants_of(pattern.formula):
             names.entity_id(constant.name)
-        return cls(pattern, _plan(pattern), names)
+        plan, unplanned = _plan(pattern)
+        return cls(pattern, plan, names, unplanned)
 
     def known(self, graph: KnowledgeGraph) -> tuple[Bindings, bool]:
         """The tuples for which the graph satisfies the pattern, and whether these are all of them."""
@@ -84,12 +90,22 @@ class BoundPattern:
         return first
 
     def named(self, graph: KnowledgeGraph) -> Query:
-        """The relations that lead to anything, and the entities that the pattern names, as one query with ids."""
+        """The relations that lead to anything, and the entities that the pattern names, as one query with ids.
+
+        Kinds do not count as named.
+        """
+        formula = self.pattern.formula
+        kinds = {link.object for link in links_of(formula) if isinstance(link, Atom) and self._tells_kind(link)}
         anchors: list[Query] = [
             Anchor(self.names.entity_id(constant.name))
-            for constant in constants_of(self.pattern.formula, positive=True)
+            for constant in constants_of(formula, positive=True)
+            if constant not in kinds
         ]
         return And((self.relations(graph), *anchors))
+
+    def _tells_kind(self, link: Atom) -> bool:
+        types = self.names.type_relation
+        return types is not None and self.names.relation_id(link.relation, False) == directed_relation(types)
 
     def relations(self, graph: KnowledgeGraph) -> Query:
         """All relations that predicted answers need, each from anything, as one query with ids."""

@@ -61,6 +61,8 @@ def planned(pattern: Pattern) -> SearchPlan:
         try:
             return SearchPlan(pattern.answers, tuple(_steps(parts, order, pattern.text)))
         except _NoTree as found:
+            if found.variable in order:
+                raise QueryRefused("every alternative must be about the same variables", text=pattern.text) from None
             order.insert(0, found.variable)
         except QueryRefused:
             more = _most_joined(parts, order)
