@@ -15,7 +15,7 @@ from unseen.asking.answers import Answers
 from unseen.database import Database
 from unseen.errors import Stopped
 from unseen.logic.stopping import stop_when
-from unseen.logic.value_prediction.predictor import is_learned, predicted_values
+from unseen.logic.value_prediction.predictor import learned_attributes, predicted_values
 from unseen.server import learning_values
 from unseen.server.learning_values import GUESS
 from unseen.server.pace import FIXED
@@ -32,9 +32,9 @@ def test_learning_ends_as_soon_as_nobody_waits() -> None:
     steps = iter(range(30))
     with stop_when(lambda: next(steps, None) is None), pytest.raises(Stopped):
         predicted_values(graph, 0)
-    assert not is_learned(graph, 0)
+    assert not learned_attributes(graph)
     assert predicted_values(graph, 0) is not None
-    assert is_learned(graph, 0)
+    assert 0 in learned_attributes(graph)
 
 
 @pytest.fixture

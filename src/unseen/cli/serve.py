@@ -61,6 +61,10 @@ def serve(
         ),
     ] = None,
     max_batch: Annotated[int, typer.Option(help="Questions in one call of the model; 1: no batching.", min=1)] = 64,
+    replicas: Annotated[
+        int,
+        typer.Option(help="Processes that predict, each with its own model; 0: a thread of the server.", min=0),
+    ] = 0,
     max_connections: Annotated[
         int | None,
         typer.Option(
@@ -84,6 +88,7 @@ def serve(
     Examples:
       unseen serve world.db
       unseen serve countries --port 8080
+      unseen serve world.db --replicas 2
       unseen serve world.db --model runs/first --host 0.0.0.0 --api-key-file keys.txt
     """
     from unseen.errors import MissingExtra
@@ -101,7 +106,9 @@ def serve(
     keys = Keys() if api_key_file is None else read_keys(api_key_file)
     engine = EngineLimits(update_seconds=time_limit, **({"megabytes": query_memory} if query_memory else {}))
     connections, origins = ConnectionLimits(max_connections), tuple(cors_origin or ())
-    settings = ServerSettings(host, port, model, keys, origins, limits, connections, engine=engine, effort=effort)
+    settings = ServerSettings(
+        host, port, model, keys, origins, limits, connections, engine=engine, effort=effort, replicas=replicas
+    )
     with ExitStack() as stack:
         database = database_of(sources, stack, partial(ProcessTriples, limits=engine), values or ())
         run.serve(database, settings, quiet=quiet, ready=lambda taken: _announce(database, settings, taken))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from unseen.database.graph_file import GraphFile
+    from unseen.database.graph_steps import GraphState
     from unseen.database.journal import Statement
     from unseen.database.ledger import Ledger
     from unseen.database.recent_changes import RecentChanges
@@ -111,6 +112,11 @@ class Database:
         """The current graph, for questions and models; it is immutable."""
         with self._explaining("the graph could not be made"):
             return self._ledger.live.current()
+
+    def graph_after(self, place: int | None) -> GraphState:
+        """The current graph, and how a copy of what it was at a place becomes like it; see `graph_steps`."""
+        with self._explaining("the graph could not be made"):
+            return self._ledger.live.current_after(place)
 
     @property
     def version(self) -> int:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from unseen.database.graph_steps import GraphState, GraphSteps
 from unseen.database.recent_changes import RecentChanges
 from unseen.database.triple_forms import LABEL_PREDICATE, can_be_edge, is_literal, keys_of, quads_of
 from unseen.database.value_statements import changed_values
@@ -36,6 +37,7 @@ class LiveGraph:
         self._pending: dict[Statement, bool] = {}
         self._renamed: set[str] = set()
         self._lock = Lock()
+        self._steps = GraphSteps()
         self.version = 0
         self.recent = RecentChanges()
         """What others than the graph follow; under the same lock, so that they show a change when the graph does."""
@@ -56,6 +58,7 @@ class LiveGraph:
             self._graph = graph
             self._pending, self._renamed = {}, set()
             self.recent.cut()
+            self._steps.cut()
             self.version += 1
 
     def join(self, other: KnowledgeGraph, *, look_up: bool) -> None:
@@ -74,10 +77,21 @@ class LiveGraph:
     def current(self) -> KnowledgeGraph:
         """The graph with all changes."""
         with self._lock:
-            if self._pending:
-                self._graph = changed(self._graph, self._delta())
-                self._pending, self._renamed = {}, set()
-            return self._graph
+            return self._made()
+
+    def current_after(self, place: int | None) -> GraphState:
+        """The graph with all changes, and how a copy with the changes up to a place becomes like it."""
+        with self._lock:
+            graph = self._made()
+            return GraphState(graph, self._steps.place, self._steps.after(place))
+
+    def _made(self) -> KnowledgeGraph:
+        if self._pending:
+            delta = self._delta()
+            self._graph = changed(self._graph, delta)
+            self._steps.note(delta)
+            self._pending, self._renamed = {}, set()
+        return self._graph
 
     @property
     def last_made(self) -> KnowledgeGraph:

@@ -28,6 +28,8 @@ from unseen.server.workers import THREADS, log
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from unseen.server.server_settings import Limits
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 ANYONE = Caller()
@@ -110,13 +112,18 @@ class Batcher(Generic[Item, Result]):
         self._arrived = asyncio.Event()
         self._call: _Call[Item, Result] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._stopped = self._in_doubt = self._has_quick = False
+        self._stopped = self._in_doubt = self._has_quick = self._begins_again = False
         self._measured = -MEASURED_AGAIN
 
     def start(self) -> None:
         """Begin to answer."""
         self._call = _Call([], self._measuring(), time.monotonic())
         self._task = asyncio.create_task(self._work())
+
+    def begin_again(self) -> None:
+        """Measure the model anew after what is under way, whatever waits: it is another one now."""
+        self._begins_again = True
+        self._arrived.set()
 
     @property
     def is_measured(self) -> bool:
@@ -236,6 +243,9 @@ class Batcher(Generic[Item, Result]):
     async def _work(self) -> None:
         await self._measure_now()
         while True:
+            if self._begins_again and not self._stopped:
+                self._begins_again = False
+                await self._measure_now()
             batch = self._next_batch()
             if batch:
                 await self._run(batch)
@@ -342,6 +352,12 @@ class Batcher(Generic[Item, Result]):
             if len(items) == 1:
                 return [error]
             return [result for item in items for result in self._answered([item])]
+
+
+def bounds_of(limits: Limits, lanes: int = 1) -> Bounds:
+    """The bounds of one of some queues that share the limits of a server."""
+    waiting = max(1, limits.waiting // lanes)
+    return Bounds(limits.seconds, waiting, limits.batch, limits.batch_seconds)
 
 
 def _seconds(batch: Sequence[Ticket[Any]]) -> float:

@@ -8,17 +8,19 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from unseen.errors import Stopped
 from unseen.logic.algebra import Valued, walk
 from unseen.logic.formula import HasValue
 from unseen.logic.outer_form import OuterForm
 from unseen.logic.pattern import Pattern
-from unseen.logic.value_prediction.predictor import is_learned
+from unseen.logic.value_prediction.predictor import learned_attributes
 from unseen.server.pace import FIXED, Pace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from weakref import ReferenceType
 
     from unseen.graph import KnowledgeGraph
     from unseen.logic.algebra import Query
@@ -36,6 +38,8 @@ class LearningValues:
 
     def __init__(self) -> None:
         self._pace = Pace(GUESS)
+        self._elsewhere: tuple[ReferenceType[KnowledgeGraph], frozenset[int]] | None = None
+        """What another process has learned that answers in place of this one."""
         self._given_up: float | None = None
         """When learning was stopped last, unless it has been done to the end since."""
 
@@ -44,12 +48,16 @@ class LearningValues:
         pace, given_up = self._pace.seconds, self._given_up
         if given_up is not None and time.perf_counter() > given_up + TRIED_AGAIN:
             pace = min(pace, GUESS)
-        return pace * _units(graph, planned)
+        return pace * self._units(graph, planned)
+
+    def note_learned(self, graph: KnowledgeGraph, attributes: frozenset[int]) -> None:
+        """Another process, which answers in place of this one, has learned some attributes of a graph."""
+        self._elsewhere = ref(graph), attributes
 
     @contextmanager
     def measured(self, graph: KnowledgeGraph, planned: Planned) -> Iterator[None]:
         """Note how long the block takes if it learns anything, even if it is stopped before its end."""
-        units, began = _units(graph, planned), time.perf_counter()
+        units, began = self._units(graph, planned), time.perf_counter()
         try:
             yield
         except Stopped:
@@ -61,16 +69,17 @@ class LearningValues:
             self._pace.note(units, time.perf_counter() - began)
             self._given_up = None
 
-
-def _units(graph: KnowledgeGraph, planned: Planned) -> int:
-    """Edges that are looked at, once for each attribute that is not learned."""
-    if not planned.asked.predict_values:
-        return 0
-    names, order = {found.attribute for found in _values_in(planned.query)}, planned.asked.order_by
-    names |= set(order.split()) if order else {one.key for one in planned.order}
-    found = graph.attributes.names.find_all(sorted(names)).tolist() if names else []
-    unlearned = {attribute for attribute in found if attribute >= 0 and not is_learned(graph, attribute)}
-    return len(unlearned) * (graph.num_triples + FIXED)
+    def _units(self, graph: KnowledgeGraph, planned: Planned) -> int:
+        """Edges that are looked at, once for each attribute that is not learned."""
+        if not planned.asked.predict_values:
+            return 0
+        names, order = {found.attribute for found in _values_in(planned.query)}, planned.asked.order_by
+        names |= set(order.split()) if order else {one.key for one in planned.order}
+        found = graph.attributes.names.find_all(sorted(names)).tolist() if names else []
+        learned = learned_attributes(graph)
+        if self._elsewhere is not None and self._elsewhere[0]() is graph:
+            learned |= self._elsewhere[1]
+        return len({attribute for attribute in found if attribute >= 0} - learned) * (graph.num_triples + FIXED)
 
 
 def _values_in(query: Query | Pattern | OuterForm) -> Iterator[HasValue]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from unseen.server import openapi
-from unseen.server.problems import held, read_only
+from unseen.server.problems import held, no_replica, read_only
 from unseen.server.route_table import Route
 from unseen.version import __version__
 
@@ -25,9 +25,11 @@ def routes(service: Service) -> list[Route]:
     """The routes for the operator of the server."""
 
     async def health(_: Request) -> Response:
-        """Say that the server answers; 503 if exact queries cannot be answered, or writes fail."""
+        """Say that the server answers; 503 if exact queries cannot be answered, no replica starts, or writes fail."""
         if service.is_stuck:
             raise held()
+        if not service.has_replicas:
+            raise no_replica()
         if not service.can_write:
             raise read_only()
         model = service.settings.model

@@ -24,8 +24,10 @@ from unseen.logic.pattern import Pattern
 from unseen.logic.resolving import PREDICTED_STEPS
 from unseen.logic.stopping import also_checked_by, enough_after, search_time_left
 from unseen.logic.text import LONGEST_REMEMBERED, parse_question
+from unseen.logic.value_prediction.predictor import learned_attributes
 from unseen.server.admission import Bounds, Cost
 from unseen.server.learning_values import LearningValues
+from unseen.server.measured import MeasuredPaces
 from unseen.server.pace import GUESS, Pace, units_of
 from unseen.server.problems import busy
 
@@ -33,11 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unseen.asking.solution_tables.wanted import Predicted
-    from unseen.database import Database
     from unseen.graph import KnowledgeGraph
     from unseen.graph.vocabulary import Lookup
     from unseen.logic.method import Method
     from unseen.logic.ordering import Ordering
+    from unseen.server.measured import Content
 
 MOST_ANSWERS = 1000
 """The largest number of answers to one question."""
@@ -129,7 +131,7 @@ class Predictor:
     """A method, opened once, that answers on the current content of a database."""
 
     def __init__(
-        self, database: Database, model: str, seconds: float = Bounds.seconds, effort: str = DEFAULT_EFFORT
+        self, database: Content, model: str, seconds: float = Bounds.seconds, effort: str = DEFAULT_EFFORT
     ) -> None:
         """`seconds` is the longest time for one question."""
         self.database, self.name = database, model
@@ -196,6 +198,17 @@ class Predictor:
     def measuring(self) -> float:
         """How many seconds `measure` will take, by estimate."""
         return self._units(self._graph, MEASURING) * self._paces[self.method is None, True].seconds
+
+    @property
+    def measured(self) -> MeasuredPaces:
+        """How long everything takes, as far as it is known."""
+        return MeasuredPaces(self._paces, self._explaining, self._values, learned_attributes(self.database.graph))
+
+    def learn_from(self, measured: MeasuredPaces, graph: KnowledgeGraph, version: int) -> None:
+        """Take over what another process has measured, which has answered on a graph."""
+        self._paces, self._explaining, self._values = measured.paces, measured.explaining, measured.values
+        self._values.note_learned(graph, measured.learned)
+        self._graph, self._version = graph, version
 
     def answer_all(self, planned: Sequence[Planned]) -> Sequence[Answers | Exception]:
         """Answers or an error for each question, by one call of the method; equal questions are answered once."""

@@ -80,6 +80,22 @@ def occupied() -> Problem:
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "10"})
 
 
+class ReplicaEnded(Problem):
+    """The process that was to answer has ended."""
+
+
+def replica_ended() -> ReplicaEnded:
+    """A question that is nobody's fault has no answer: a new replica starts."""
+    message = "the process that predicts has ended, and another one starts; try again in 5 seconds"
+    return ReplicaEnded(HTTPStatus.SERVICE_UNAVAILABLE, "replica_ended", message, headers={"Retry-After": "5"})
+
+
+def no_replica() -> Problem:
+    """Nothing can be predicted."""
+    message = "no process that predicts starts; the log of the server says why"
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "no_replica", message, headers={"Retry-After": "30"})
+
+
 def read_only() -> Problem:
     """Writes fail."""
     message = "writes fail at the moment, reading goes on; the log of the server says why"

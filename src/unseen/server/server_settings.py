@@ -77,6 +77,8 @@ class ServerSettings:
     """Memory of one exact query or update, and how many run at a time."""
     effort: str = DEFAULT_EFFORT
     """How much of a large graph the model looks at."""
+    replicas: int = 0
+    """Processes that predict; none: a thread of the server does."""
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.keys:

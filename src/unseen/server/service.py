@@ -13,9 +13,8 @@ from unseen.asking.repairs import help_with
 from unseen.errors import QueryError, UnknownName, UnseenError
 from unseen.graph.catalogue import suggested
 from unseen.logic.outer_form import OuterForm
-from unseen.server.admission import Bounds
 from unseen.server.answering_tables import table_answers
-from unseen.server.batching import ANYONE, Batcher
+from unseen.server.batching import ANYONE, Batcher, bounds_of
 from unseen.server.callers import caller_of
 from unseen.server.exact_answers import ExactAnswers
 from unseen.server.metrics import Metrics
@@ -24,6 +23,7 @@ from unseen.server.parsing import Parsing
 from unseen.server.predicting import Asked, Planned, Predictor
 from unseen.server.problems import Problem
 from unseen.server.reader_pool import CAUSES, Readers
+from unseen.server.replicas.lanes import Replicas
 from unseen.server.workers import WorkerThreads, log
 
 if TYPE_CHECKING:
@@ -58,16 +58,21 @@ class Service:
         self.started = time.monotonic()
         self.is_stopping = False
         self.work = ModelWork(self.predictor)
-        self.batcher: Batcher[Plan, ModelResult] = Batcher(
-            self.work.answer_all,
-            Bounds(self.limits.seconds, self.limits.waiting, self.limits.batch, self.limits.batch_seconds),
-            cost_of=self.work.cost_of,
-            measure=self.predictor.measure,
-            measuring=self.predictor.measuring,
-            noted=self.metrics.batches.observe,
-        )
-        self.metrics.predictions = self.batcher
         self.readers = Readers(database, settings)
+        noted = self.metrics.batches.observe
+        self.batcher: Batcher[Plan, ModelResult] | Replicas
+        if settings.replicas:
+            self.batcher = Replicas(database, settings, self.predictor, self.readers.spool.folder, noted)
+        else:
+            self.batcher = Batcher(
+                self.work.answer_all,
+                bounds_of(self.limits),
+                cost_of=self.work.cost_of,
+                measure=self.predictor.measure,
+                measuring=self.predictor.measuring,
+                noted=noted,
+            )
+        self.metrics.predictions = self.batcher
         self.exact = ExactAnswers(self.readers)
         self._healing: asyncio.Task[None] | None = None
         self.parsing = Parsing(self.work.plan, self.limits).turns
@@ -88,6 +93,11 @@ class Service:
     def is_stuck(self) -> bool:
         """Whether no exact query can be answered."""
         return self.readers.is_stuck
+
+    @property
+    def has_replicas(self) -> bool:
+        """Whether those processes that predict, if there are any, can be started."""
+        return not (isinstance(self.batcher, Replicas) and self.batcher.is_stuck)
 
     @property
     def can_write(self) -> bool:
@@ -214,6 +224,7 @@ class Service:
             "texts_waiting": self.parsing.waiting,
             "questions_waiting": self.batcher.waiting,
             "questions_waiting_seconds": round(self.batcher.backlog_seconds, 3),
+            **(self.batcher.gauges() if isinstance(self.batcher, Replicas) else {}),
             "exact_queries": self.readers.running,
             "exact_queries_slow": self.readers.slow,
             **{f"exact_queries_ended_{cause}": self.readers.counts[cause] for cause in CAUSES},

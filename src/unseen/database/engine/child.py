@@ -33,19 +33,15 @@ _PARENT_DEATH_SIGNAL = 1
 def main() -> None:
     """Become the process that the command line names: `reader` or `writer`, and connections by number."""
     kind, options, *numbers = sys.argv[1:]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the server decides when it ends
-    _set_limit(resource.RLIMIT_CORE, 0)
+    leave_ending_to_server()
     _set_limit(resource.RLIMIT_STACK, READER_STACK if kind == "reader" else WRITER_STACK)
     connections = [socket.socket(fileno=int(number)) for number in numbers]
     settings: dict[str, Any] = json.loads(options)
     try:
         if kind == "reader":
-            _die_with_parent(settings["parent"])
-            _be_ended_first()
+            end_with_server(settings["parent"], connections[0])
             from unseen.database.engine.engine_reader import read
 
-            threading.Thread(target=_end_with, args=(connections[0],), daemon=True).start()
             read(Channel(connections[0]), settings)
         else:
             from unseen.database.engine.engine_writer import write
@@ -59,6 +55,20 @@ def main() -> None:
 def leave() -> None:
     """End at once; like a crash, this loses nothing that was acknowledged."""
     os._exit(0)
+
+
+def leave_ending_to_server() -> None:
+    """Ignore signals that a terminal sends to all processes, and write no core dumps."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    _set_limit(resource.RLIMIT_CORE, 0)
+
+
+def end_with_server(parent: int, connection: socket.socket) -> None:
+    """End when the thread of the server that has started this process ends, or the connection; never after it."""
+    _die_with_parent(parent)
+    _be_ended_first()
+    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
 
 
 def limit_memory(megabytes: int | None) -> None:

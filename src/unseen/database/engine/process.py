@@ -9,11 +9,16 @@ import socket
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _CODE = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from unseen.database.engine.child import main; main()"
+    "import json, sys; from importlib import import_module; sys.path[:] = json.loads(sys.argv.pop(1)); "
+    "import_module(sys.argv.pop(1)).main()"
 )
+ENGINE = "unseen.database.engine.child"
 BUFFER = 1 << 20
 """Bytes that a connection holds, so that most messages are one write and one read."""
 _REASONS = {
@@ -31,24 +36,34 @@ class Child:
     connections: tuple[socket.socket, ...]
 
     @classmethod
-    def start(cls, kind: str, settings: dict[str, Any], connections: int = 1) -> Child:
-        """A new process; it runs no site or user code, only this package and pyoxigraph."""
+    def start(
+        cls,
+        kind: str,
+        settings: dict[str, Any],
+        connections: int = 1,
+        *,
+        module: str = ENGINE,
+        environment: Mapping[str, str] | None = None,
+    ) -> Child:
+        """A new process; it runs no site or user code, only `main` of a module of this package.
+
+        `environment` is what it has instead of the environment of this process.
+        """
         pairs = [socket.socketpair() for _ in range(connections)]
         for pair in pairs:
             for end in pair:
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
         numbers = [theirs.fileno() for _, theirs in pairs]
         options = json.dumps({**settings, "parent": os.getpid()})
-        command = [sys.executable, "-I", "-S", "-c", _CODE, json.dumps(sys.path), kind, options, *map(str, numbers)]
-        environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
+        command = [sys.executable, "-I", "-S", "-c", _CODE, json.dumps(sys.path), module, kind, options]
         try:
             process = subprocess.Popen(  # noqa: S603 - this interpreter, with words of our own
-                command,
+                [*command, *map(str, numbers)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=numbers,
-                env=environment,
+                env={**os.environ, "MALLOC_ARENA_MAX": "2"} if environment is None else environment,
             )
         except OSError:
             for ours, _ in pairs:

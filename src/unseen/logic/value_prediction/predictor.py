@@ -93,9 +93,9 @@ def predicted_values(graph: KnowledgeGraph, attribute: int, wanted: Places | Non
     return kept[attribute]
 
 
-def is_learned(graph: KnowledgeGraph, attribute: int) -> bool:
-    """Whether the distributions of an attribute have been found for a graph."""
-    return attribute in _KEPT.get(graph, {})
+def learned_attributes(graph: KnowledgeGraph) -> frozenset[int]:
+    """The attributes whose distributions have been found for a graph."""
+    return frozenset(_KEPT.get(graph, {}))
 
 
 _KEPT: WeakKeyDictionary[KnowledgeGraph, dict[int, PredictedValues | None]] = WeakKeyDictionary()
