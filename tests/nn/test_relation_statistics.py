@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from unseen.graph import KnowledgeGraph, Vocabulary
+from unseen.graph import KnowledgeGraph, Vocabulary, derived
+from unseen.graph.deltas import Delta, changed
+from unseen.graph.derived import Derived
+from unseen.nn.end_counts import EdgeSample
 from unseen.nn.relation_graph import RelationGraph
 from unseen.nn.relation_network import RelationNetwork
 from unseen.nn.relation_statistics import NUM_STATISTICS, SMOOTHING, relation_statistics
@@ -106,3 +111,43 @@ def _random_graph(random: np.random.Generator) -> KnowledgeGraph:
     columns = [random.integers(limit, size=150) for limit in (20, 4, 20)]
     keys = np.unique(np.stack(columns, axis=1), axis=0)
     return KnowledgeGraph(keys[:, 0], keys[:, 1], keys[:, 2], Vocabulary.numbered(20, 4))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_after_changes_they_are_those_of_the_same_edges(seed: int) -> None:
+    random = np.random.default_rng(seed)
+
+    def some(count: int) -> list[tuple[str, str, str]]:
+        return [
+            (str(h), "rstu"[r], str(t)) for h, r, t in zip(*random.integers((9, 4, 9), size=(count, 3)).T, strict=True)
+        ]
+
+    graph = KnowledgeGraph.from_triples(some(60))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(derived, "MOST_CHANGED", 100)
+        relation_statistics(graph)
+        for _ in range(2):
+            graph = changed(changed(graph, Delta(some(3), some(9))), Delta(some(5), some(9)))
+            fresh = KnowledgeGraph(graph.heads, graph.relations, graph.tails, graph.vocabulary)
+            assert relation_statistics(graph).tolist() == relation_statistics(fresh).tolist()
+
+
+def test_a_sample_keeps_to_its_size_and_to_the_edges_that_are_there() -> None:
+    sampled = Derived(
+        lambda graph: EdgeSample.drawn(graph, 40), lambda old, change, graph: old.after(change, graph, 40)
+    )
+    graph = KnowledgeGraph.from_triples([(f"h{i}", "r", f"t{i % 50}") for i in range(400)])
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(derived, "MOST_CHANGED", 100)
+            sampled.of(graph)
+            for start in range(0, 200, 20):
+                gone = [(f"h{i}", "r", f"t{i % 50}") for i in range(start, start + 20)]
+                graph = changed(graph, Delta([(f"new{start}", "r", "t1"), (f"new{start}", "s", "t1")], gone))
+                sample = sampled.of(graph)
+                sizes = np.diff(sample.starts)
+                assert sizes.tolist() == [40, 1 + start // 20]
+                relations = np.repeat(np.arange(2), sizes)
+                assert graph.by_head.places_of(relations, sample.heads, sample.tails)[1].all()
+    finally:
+        Derived._every.remove(sampled)

@@ -25,15 +25,15 @@ class Derived(Generic[Computed]):
     """Something of every graph, kept as long as the graph lives.
 
     `make` computes it. `update` takes what was computed of an earlier graph, what has changed since and the graph;
-    entities and relations have the ids that they had, and there may be more of them.
+    entities and relations have the ids that they had, and there may be more of them. Both also get what is `given`.
     """
 
     _every: ClassVar[list[Derived[Any]]] = []
 
     def __init__(
         self,
-        make: Callable[[KnowledgeGraph], Computed],
-        update: Callable[[Computed, EdgeChange, KnowledgeGraph], Computed],
+        make: Callable[..., Computed],
+        update: Callable[..., Computed],
     ) -> None:
         self._make, self._update = make, update
         self._known: WeakKeyDictionary[KnowledgeGraph, Computed] = WeakKeyDictionary()
@@ -41,20 +41,20 @@ class Derived(Generic[Computed]):
         self._lock = RLock()
         Derived._every.append(self)
 
-    def of(self, graph: KnowledgeGraph) -> Computed:
+    def of(self, graph: KnowledgeGraph, *given: Any) -> Computed:
         """What there is of a graph, computed or brought up to date if nobody has asked for it yet."""
         found = self._known.get(graph)
         if found is None:
             with self._lock:
                 found = self._known.get(graph)
                 if found is None:
-                    found = self._known[graph] = self._computed(graph)
+                    found = self._known[graph] = self._computed(graph, *given)
                     self._inherited.pop(graph, None)
         return found
 
-    def _computed(self, graph: KnowledgeGraph) -> Computed:
+    def _computed(self, graph: KnowledgeGraph, *given: Any) -> Computed:
         earlier = self._inherited.get(graph)
-        return self._make(graph) if earlier is None else self._update(*earlier, graph)
+        return self._make(graph, *given) if earlier is None else self._update(*earlier, graph, *given)
 
     def _inherit(self, old: KnowledgeGraph, new: KnowledgeGraph, change: EdgeChange) -> None:
         inherited, known = self._inherited.get(old), self._known.get(old)

@@ -18,14 +18,16 @@ its ends; (2R)² numbers of every kind.
 
 from __future__ import annotations
 
-from threading import Lock
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unseen.graph import KnowledgeGraph
-from unseen.nn.relation_statistics_loops import count_compositions, count_ends, count_parallel
+from unseen.graph.derived import Derived
+from unseen.graph.edge_changes import EdgeChange
+from unseen.nn.end_counts import Directed, EdgeSample, EndCounts
+from unseen.nn.relation_statistics_loops import count_compositions
 
 NUM_STATISTICS = 17
 SMOOTHING = 5.0
@@ -33,38 +35,55 @@ SAMPLED = 300
 """Edges of a relation whose paths are looked at."""
 
 Table = NDArray[np.float32]
-Directed = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
-"""All directed edges by source, then target: where those of each entity begin, targets, relations."""
 
-_known: WeakKeyDictionary[KnowledgeGraph, NDArray[np.float16]] = WeakKeyDictionary()
-_lock = Lock()
+
+@dataclass(frozen=True, eq=False)
+class KnownStatistics:
+    """What is counted of a graph, and what comes of it."""
+
+    counts: EndCounts
+    sample: EdgeSample
+    statistics: NDArray[np.float16]
 
 
 def relation_statistics(graph: KnowledgeGraph, directed: Directed | None = None) -> NDArray[np.float16]:
     """All statistics of a graph, [query relation, relation, statistic]; made once for each graph.
 
-    `directed` has its edges as they are looked at, for whoever has them sorted already.
+    `directed` has its edges as they are looked at, for whoever has them sorted already. After a change of the graph,
+    entities at changed edges are counted again; of a relation with many edges the sample stays, as far as it can.
     """
-    with _lock:
-        found = _known.get(graph)
-    if found is None:
-        found = _made(graph, directed)
-        with _lock:
-            _known[graph] = found
-    return found
+    return _KEPT.of(graph, directed).statistics
 
 
-def _made(graph: KnowledgeGraph, directed: Directed | None) -> NDArray[np.float16]:
+def _made(graph: KnowledgeGraph, directed: Directed | None) -> KnownStatistics:
     count = graph.vocabulary.num_directed_relations
     if count == 0:
-        return np.zeros((0, 0, NUM_STATISTICS), np.float16)
-    offsets, targets, relations = directed or _directed(graph)
-    ends, paths = np.zeros((count, count), np.float32), np.zeros((count, count), np.float32)
-    count_ends(offsets, relations, ends, paths)
-    parallel = np.zeros((count, count), np.float32)
-    count_parallel(offsets, targets, relations, parallel)
-    composed = _compositions(graph, offsets, targets, relations, paths)
-    return _stacked(graph, ends, parallel, composed)
+        nothing = np.zeros((0, 0, NUM_STATISTICS), np.float16)
+        return KnownStatistics(EndCounts.none(0), EdgeSample.drawn(graph, SAMPLED), nothing)
+    edges = directed or _directed(graph)
+    return _counted(graph, edges, EndCounts.of(edges, count), EdgeSample.drawn(graph, SAMPLED))
+
+
+def _after(
+    known: KnownStatistics, change: EdgeChange, graph: KnowledgeGraph, directed: Directed | None
+) -> KnownStatistics:
+    count = graph.vocabulary.num_directed_relations
+    if not len(change) and count == len(known.statistics):
+        return known
+    edges = directed or _directed(graph)
+    counts = known.counts.after(change, edges, count)
+    return _counted(graph, edges, counts, known.sample.after(change, graph, SAMPLED))
+
+
+def _counted(graph: KnowledgeGraph, edges: Directed, counts: EndCounts, sample: EdgeSample) -> KnownStatistics:
+    ends, paths, parallel = (table.astype(np.float32) for table in (counts.ends, counts.paths, counts.parallel))
+    found = np.zeros((4, *paths.shape), np.float32)
+    numbers = np.diff(graph.by_head.offsets)
+    count_compositions(numbers, sample.starts, sample.heads, sample.tails, *edges, paths, SMOOTHING, found)
+    return KnownStatistics(counts, sample, _stacked(numbers, ends, parallel, found))
+
+
+_KEPT = Derived(_made, _after)
 
 
 def _directed(graph: KnowledgeGraph) -> Directed:
@@ -76,26 +95,9 @@ def _directed(graph: KnowledgeGraph) -> Directed:
     return np.searchsorted(sources[order], np.arange(graph.num_entities + 1)), targets[order], relations[order]
 
 
-def _compositions(
-    graph: KnowledgeGraph,
-    offsets: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    relations: NDArray[np.int32],
-    paths: Table,
-) -> NDArray[np.float32]:
-    """`begins`, `ends` and coverage as first and as second relation, [4, query relation, relation]."""
-    order = np.random.default_rng(0).permutation(graph.num_triples)
-    order = order[np.argsort(graph.relations[order], kind="stable")]
-    starts = np.searchsorted(graph.relations[order], np.arange(graph.num_relations + 1))
-    found = np.zeros((4, *paths.shape), np.float32)
-    heads, tails = graph.heads[order].astype(np.int32), graph.tails[order].astype(np.int32)
-    count_compositions(starts, heads, tails, offsets, targets, relations, paths, SAMPLED, SMOOTHING, found)
-    return found
-
-
-def _stacked(graph: KnowledgeGraph, ends: Table, parallel: Table, composed: Table) -> NDArray[np.float16]:
-    """The statistics of all pairs, from counts."""
-    number = np.repeat(np.bincount(graph.relations, minlength=graph.num_relations), 2).astype(np.float32)
+def _stacked(numbers: NDArray[np.int64], ends: Table, parallel: Table, composed: Table) -> NDArray[np.float16]:
+    """The statistics of all pairs, from counts; `numbers` are those of the edges of relations."""
+    number = np.repeat(numbers, 2).astype(np.float32)
     inverse = np.arange(len(number)) ^ 1
     heads = np.diagonal(ends).copy()
     tails = heads[inverse]

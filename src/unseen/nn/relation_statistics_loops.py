@@ -106,18 +106,18 @@ def scale_coverages(found, query, looked_at):
 
 @compiled
 @no_type_check
-def count_compositions(starts, heads, tails, offsets, targets, relations, paths, sampled, smoothing, found):
+def count_compositions(numbers, starts, heads, tails, offsets, targets, relations, paths, smoothing, found):
     """The best confidences of rules q(x, z) <- a(x, y), b(y, z) by their first and second relation, and coverages.
 
-    Edges lie by relation; `found` is [4, query relation, relation]: begins, ends, coverage as first, as second.
+    Edges of a sample lie by relation; `numbers` says how many edges each has. `found` is [4, query relation, relation]:
+    begins, ends, coverage as first, as second.
     """
     size = len(paths)
     counts = np.zeros(size * size, np.float32)
     touched = np.empty(size * size, np.int64)
     seen = np.full((2, size), -1, np.int64)
     for forward in range(len(starts) - 1):
-        number = starts[forward + 1] - starts[forward]
-        looked_at, count = min(number, sampled), 0
+        looked_at, count = starts[forward + 1] - starts[forward], 0
         for fact in range(starts[forward], starts[forward] + looked_at):
             left, right = offsets[heads[fact]], offsets[tails[fact]]
             left_end, right_end = offsets[heads[fact] + 1], offsets[tails[fact] + 1]
@@ -132,5 +132,7 @@ def count_compositions(starts, heads, tails, offsets, targets, relations, paths,
                     if middle not in (heads[fact], tails[fact]):
                         ranges = (sides[0], left), (sides[1], right)
                         count = note_paths(*ranges, relations, fact, 2 * forward, counts, touched, count, seen, found)
-        note_confidences(touched[:count], counts, number / max(1, looked_at), paths, smoothing, 2 * forward, found)
+        note_confidences(
+            touched[:count], counts, numbers[forward] / max(1, looked_at), paths, smoothing, 2 * forward, found
+        )
         scale_coverages(found, 2 * forward, max(1, looked_at))
