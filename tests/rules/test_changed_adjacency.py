@@ -12,6 +12,7 @@ from unseen.graph import KnowledgeGraph, derived
 from unseen.graph.deltas import Delta, changed
 from unseen.rules.adjacency import _adjacency, adjacency_of
 from unseen.rules.fingerprints import _fingerprints, fingerprints
+from unseen.rules.indexing import _tallies, tallies_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ def _however_much_changes() -> Iterator[None]:
 def test_it_is_the_one_of_the_same_edges(removed: list, added: list, others: list, later: list) -> None:
     start = KnowledgeGraph.from_triples([*BASE, *others])
     for before in (start, KnowledgeGraph.from_triples(others)):
-        adjacency_of(before), fingerprints(before)
+        adjacency_of(before), fingerprints(before), tallies_of(before)
         once = changed(before, Delta(added=later, removed=removed))
         check(once)
         twice = changed(once, Delta(added=added, removed=later))
@@ -41,9 +42,14 @@ def test_it_is_the_one_of_the_same_edges(removed: list, added: list, others: lis
 
 def check(graph: KnowledgeGraph) -> None:
     found, fresh = adjacency_of(graph), _adjacency(graph)
-    for name, expected in fresh._asdict().items():
+    for name, array in fresh._asdict().items():
         one = getattr(found, name)
-        assert (name, one.tolist()) == (name, expected.tolist())
-        assert one.dtype == expected.dtype
+        assert (name, one.tolist()) == (name, array.tolist())
+        assert one.dtype == array.dtype
         assert one.flags.writeable, "loops are compiled for arrays that can be written"
+    tallies, expected = tallies_of(graph), _tallies(fresh)
+    assert tallies.facts.tolist() == expected.facts.tolist()
+    assert tallies.loops.tolist() == expected.loops.tolist()
+    for one, other in zip(tallies.targets, expected.targets, strict=True):
+        assert [part.tolist() for part in one] == [part.tolist() for part in other]
     assert fingerprints(graph).tolist() == _fingerprints(graph).tolist()

@@ -18,7 +18,7 @@ from unseen.errors import GraphError
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.evidence import FEATURES
 from unseen.rules.fingerprints import checksum, fingerprints, relation_keys
-from unseen.rules.indexing import index_of
+from unseen.rules.indexing import index_of, tallies_of
 from unseen.rules.weighing import Weights
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Rules:
         """The rules by what makes them fire on a graph with the same relations, kept as long as the graph lives."""
         found = _INDICES.get(graph)
         if found is None or found[0] is not self:
-            found = _INDICES[graph] = (self, index_of(adjacency_of(graph), self.paths, SMOOTHING))
+            found = _INDICES[graph] = (self, index_of(adjacency_of(graph), self.paths, SMOOTHING, tallies_of(graph)))
         return found[1]
 
     def weighted(self, weights: Weights) -> Rules:
