@@ -1,6 +1,7 @@
 """What travels between the server and a replica; both ends are this program, on a connection that only they have.
 
-A graph does not travel: what refers to it refers, at the other end, to the copy there.
+A graph does not travel: what refers to it refers, at the other end, to the copy there. Only values, and what
+belongs to this program, numpy and pyarrow, is unpacked.
 """
 
 from __future__ import annotations
@@ -16,6 +17,19 @@ from unseen.graph import KnowledgeGraph
 
 if TYPE_CHECKING:
     from unseen.server.model_work import Request
+
+
+ROOMS = ("unseen", "numpy", "pyarrow")
+"""Packages whose parts travel."""
+VALUES = {
+    "builtins": {"bytearray", "complex", "frozenset", "object", "range", "set", "slice"},
+    "collections": {"Counter", "OrderedDict", "defaultdict", "deque"},
+    "copyreg": {"_reconstructor"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "types": {"MappingProxyType"},
+}
+"""Classes of Python that travel, by module; errors do so too."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,14 @@ class _Unpacker(pickle.Unpickler):
     def __init__(self, data: bytes, graph: KnowledgeGraph | None) -> None:
         super().__init__(io.BytesIO(data))
         self._graph = graph
+
+    def find_class(self, module: str, name: str) -> Any:
+        """A class that may travel."""
+        is_value = module.partition(".")[0] in ROOMS or name in VALUES.get(module, ())
+        found = super().find_class(module, name) if is_value or module == "builtins" else None
+        if is_value or (isinstance(found, type) and issubclass(found, Exception)):
+            return found
+        raise pickle.UnpicklingError(f"{module}.{name} does not travel between a server and its replicas")
 
     def persistent_load(self, _name: Any) -> Any:
         """The graph of this end."""
