@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from tests.conformance.methods import combined, zero_shot
 from unseen.errors import EvaluationError, TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project
-from unseen.methods.combination import Combination, LinkEvidence
+from unseen.methods.combination import CALIBRATION, EVIDENCE, Combination, LinkEvidence, OwnRows
 from unseen.methods.combined import Combined
 from unseen.methods.mined_rules import MinedRules
 from unseen.methods.zero_shot import footprint
@@ -38,7 +39,7 @@ def links(network: list[float], rules: list[float], **others: list[float]) -> Li
     values = {"sources": [0.0] * count, "carried": [0.0] * count} | others
     row = {name: torch.tensor([value]) for name, value in {"network": network, "rules": rules, **values}.items()}
     one = torch.ones(1)
-    return LinkEvidence(row["network"], row["rules"], row["sources"], row["carried"], 0.5 * one, one, one)
+    return LinkEvidence(row["network"], row["rules"], row["sources"], row["carried"], 0.5 * one, one, one, one)
 
 
 def probabilities(evidence: LinkEvidence) -> Tensor:
@@ -69,6 +70,21 @@ class TestCombination:
 
     def test_extremes_stay_finite(self) -> None:
         assert bool(torch.isfinite(probabilities(links([0.0, 1.0], [0.0, 1.0]))).all())
+
+    def test_with_an_offset_of_its_own_a_row_adds_up_to_what_is_missing(self) -> None:
+        evidence = links([0.9, 0.6, 0.2, 0.1], [0.0] * 4)
+        own = OwnRows(torch.zeros(1, len(EVIDENCE)), torch.zeros(1, len(CALIBRATION)))
+        for missing in (0.01, 1.0, 2.5):
+            wanted = replace(evidence, missing=torch.tensor([missing]))
+            found = WEIGHTS.probabilities(wanted, own)[0]
+            assert float(found.sum()) == pytest.approx(missing, rel=1e-3)
+            assert found.argsort().tolist() == probabilities(wanted).argsort().tolist()
+
+    def test_more_cannot_be_missing_than_there_are_candidates(self) -> None:
+        own = OwnRows(torch.zeros(1, len(EVIDENCE)), torch.zeros(1, len(CALIBRATION)))
+        evidence = replace(links([0.9, 0.6], [0.0] * 2, carried=[0.0, 1.0]), missing=torch.tensor([50.0]))
+        assert bool(torch.isfinite(WEIGHTS.logits(evidence, own)).all())
+        assert 0.9 < float(WEIGHTS.probabilities(evidence, own)[0, 0]) < 1
 
     def test_it_survives_json(self) -> None:
         again = Combination.from_json(json.loads(json.dumps(WEIGHTS.to_json())))

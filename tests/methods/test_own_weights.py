@@ -12,7 +12,7 @@ from tests.conformance.methods import combined
 from unseen.errors import GraphError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project
-from unseen.methods.combination import CALIBRATION, EVIDENCE, Combination
+from unseen.methods.combination import CALIBRATION, EVIDENCE
 from unseen.methods.own_weights import own_fit, own_opening
 from unseen.methods.own_weights.hidden_rows import MISSING, hidden_rows
 from unseen.methods.own_weights.own_weights import OwnWeights
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RANDOM = np.random.default_rng(0)
-WAY = Combination({"network": {"one": 2.0}, "rules": {"one": 0.5}}, {"one": -1.0, "total": -0.5})
 
 
 def mirrored_world(pairs: int = 300) -> KnowledgeGraph:
@@ -42,7 +41,7 @@ def made_up_rows(count: int, useful: str) -> tuple[RowCandidates, np.ndarray]:
     many = np.zeros((count, SIZE))
     many[:, :30] = 1.0
     shipped = np.tile([2.0, 0.5, 0.0, 0.0, 0.0], (count, 1))
-    return RowCandidates(kinds, many, is_true, shipped, np.zeros((count, 6))), np.zeros(count, np.int64)
+    return RowCandidates(kinds, many, is_true, shipped, np.zeros((count, 6)), np.ones(count)), np.zeros(count, np.int64)
 
 
 class TestHiddenRows:
@@ -78,12 +77,12 @@ class TestFit:
     @pytest.mark.parametrize(("useful", "useless"), [("rules", 0), ("network", 1)])
     def test_what_finds_hidden_facts_counts_more_and_the_rest_less(self, useful: str, useless: int) -> None:
         rows, relations = made_up_rows(60, useful)
-        evidence, _ = own_fit.fitted_weights(rows, relations, np.ones(60), 2, WAY)
+        evidence, _ = own_fit.fitted_weights(rows, relations, np.ones(60), 2)
         assert evidence[0, 1 - useless] > 0 > evidence[0, useless]
 
     def test_a_relation_without_questions_has_the_weights_of_all(self) -> None:
         rows, relations = made_up_rows(60, "rules")
-        evidence, calibration = own_fit.fitted_weights(rows, relations, np.ones(60), 4, WAY)
+        evidence, calibration = own_fit.fitted_weights(rows, relations, np.ones(60), 4)
         assert (evidence[3] == evidence[4]).all()
         assert (calibration[3] == calibration[4]).all()
 
@@ -91,23 +90,25 @@ class TestFit:
         changes = []
         for count in (3, 100):
             rows, relations = made_up_rows(count, "rules")
-            changes.append(np.abs(own_fit.fitted_weights(rows, relations, np.ones(count), 2, WAY)[0][-1]).sum())
+            changes.append(np.abs(own_fit.fitted_weights(rows, relations, np.ones(count), 2)[0][-1]).sum())
         assert changes[0] < changes[1] / 2
 
     def test_what_is_always_hidden_is_nearly_certain_and_what_never_is_is_not(self) -> None:
         rows, relations = made_up_rows(200, "rules")
-        evidence, calibration = own_fit.fitted_weights(rows, relations, np.ones(200), 2, WAY)
+        evidence, calibration = own_fit.fitted_weights(rows, relations, np.ones(200), 2)
         scores, totals = own_fit.scores_of(rows, evidence[relations])
-        columns = own_fit.calibration_columns(scores, rows.offsets, totals)
-        shipped = WAY.scale * scores + (WAY.offset["total"] * totals)[:, None] + 0 * columns[:, :, 0]
-        chances = 1 / (1 + np.exp(-shipped - np.einsum("rck,rk->rc", columns, calibration[relations])))
+        columns = own_fit.calibration_columns(scores, rows, totals)
+        start = columns[:, :, CALIBRATION.index("scale")] + columns[:, :, CALIBRATION.index("balance")]
+        chances = 1 / (1 + np.exp(-start - np.einsum("rck,rk->rc", columns, calibration[relations])))
         assert chances[:, 0].mean() > 0.8
         assert chances[:, 1:30].mean() < 0.05
 
     def test_without_anything_hidden_nothing_is_added_to_the_evidence(self) -> None:
         rows, relations = made_up_rows(20, "rules")
-        nothing = RowCandidates(rows.kinds, rows.many, np.zeros_like(rows.is_true), rows.shipped, rows.offsets)
-        assert not own_fit.fitted_weights(nothing, relations, np.ones(20), 2, WAY)[0].any()
+        nothing = RowCandidates(
+            rows.kinds, rows.many, np.zeros_like(rows.is_true), rows.shipped, rows.offsets, rows.missing
+        )
+        assert not own_fit.fitted_weights(nothing, relations, np.ones(20), 2)[0].any()
 
 
 class TestFile:

@@ -17,6 +17,10 @@ average (`tails`), and the logarithm of the sum of exp(score) over all candidate
 many rivals is less likely. The offset is the same for all candidates of a set, so it moves no rank.
 
 The weights are fitted once, to facts hidden from several graphs, and shipped with a model (`combination.json`).
+
+A graph to which weights were fitted (`own_weights`) has an offset of its own. It starts from the `balance`: the offset
+with which the probabilities of a set add up to as many targets as it is expected to miss (`missing`). So the one
+currency of a country is nearly certain where its rivals are weak, and nothing is likely where the currency is known.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
 from unseen.errors import EvaluationError
 
@@ -36,13 +41,19 @@ VERSION = 1
 EVIDENCE = ("network", "rules", "fired", "sources", "is_target")
 CONTEXT = ("one", "quality", "size", "entities")
 OFFSET = (*CONTEXT, "known", "tails", "total")
-CALIBRATION = ("scale", "one", "known", "tails", "total")
-"""What a graph of one's own can add to: the scale, and the weights of these parts of the offset."""
+CALIBRATION = ("scale", "one", "known", "tails", "total", "missing", "balance")
+"""What a graph of one's own adds to score + balance: the score, and these parts of the offset, so many times each."""
 LEAST_LIKELY = 1e-4
 """Probabilities of rules below this count as this."""
 LARGEST_LOGIT = 16.0
 SMALLEST_GRAPH, LARGEST_GRAPH = 10, 50_000
 """Graphs of fewer or more entities count as so large: weights were fitted to graphs between these."""
+LEAST_MISSING, MOST_MISSING, MOST_TRUE = 1e-3, 30.0, 0.95
+"""Fewer or more targets that are expected to be missing count as this, for `missing`; and as at most this share of
+the candidates, for `balance`."""
+LEAST_SCALE = 0.1
+"""What the score counts at least in an offset of one's own."""
+BALANCING_STEPS, LEAST_SLOPE = 12, 0.01
 RISES = ("network", "rules")
 """Kinds of evidence that never speak against a candidate."""
 LEAST_WEIGHT = 1e-3
@@ -66,6 +77,8 @@ class LinkEvidence:
     """The sum of the memberships of the set."""
     tails: Float[Tensor, " row"]
     """Targets of the relation a source, on average."""
+    missing: Float[Tensor, " row"]
+    """How many targets the set is expected to miss: see `own_weights.missing_targets`."""
     copies: Float[Tensor, " node"] | None = None
     """How many candidates each column stands for; one, if there is nothing."""
 
@@ -97,7 +110,7 @@ class LinkEvidence:
 
 @dataclass(frozen=True, eq=False)
 class OwnRows:
-    """What the graph that is asked adds to the weights, one set a row: see `own_weights`."""
+    """What the graph that is asked adds to the weights, and its own offset, one set a row: see `own_weights`."""
 
     evidence: Float[Tensor, "row evidence"]
     calibration: Float[Tensor, "row part"]
@@ -133,16 +146,20 @@ class Combination:
         score = torch.zeros_like(links.network)
         for weight, kind in zip(self.weights(links, own).unbind(dim=1), links.kinds(), strict=True):
             score += weight.unsqueeze(1) * kind
-        counted = score if links.copies is None else score + links.copies.log()
-        total = (counted + (1 - links.carried).clamp(min=0).log()).logsumexp(dim=1).clamp(-30, 30)
-        scale, offset = score.new_tensor(self.scale), self.offset.get("total", 0.0) * total
-        for name, value in zip(OFFSET, links.offsets(), strict=False):
-            offset = offset + self.offset.get(name, 0.0) * value
-        if own is not None:
-            columns = dict(zip(OFFSET, (*links.offsets(), total), strict=True))
-            scale = scale + own.calibration[:, :1]
-            for place, name in enumerate(CALIBRATION[1:], 1):
-                offset = offset + own.calibration[:, place] * columns[name]
+        numbers = (1 - links.carried).clamp(min=0)
+        numbers = numbers if links.copies is None else numbers * links.copies
+        total = (score + numbers.log()).logsumexp(dim=1).clamp(-30, 30)
+        parts = dict(zip(OFFSET, (*links.offsets(), total), strict=True))
+        if own is None:
+            scale, offset = score.new_tensor(self.scale), torch.zeros_like(total)
+            weights = {name: score.new_tensor(weight) for name, weight in self.offset.items()}
+        else:
+            offset = balance(score, numbers, links.missing)
+            parts |= {"missing": links.missing.clamp(LEAST_MISSING, MOST_MISSING).log(), "balance": offset}
+            scale = (1 + own.calibration[:, :1]).clamp(min=LEAST_SCALE)
+            weights = dict(zip(CALIBRATION[1:], own.calibration.unbind(dim=1)[1:], strict=True))
+        for name, weight in weights.items():
+            offset = offset + parts[name] * weight
         return (scale * score + offset.unsqueeze(1)).clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
 
     def weights(self, links: LinkEvidence, own: OwnRows | None = None) -> Float[Tensor, "row evidence"]:
@@ -178,6 +195,25 @@ class Combination:
             return cls(evidence, _numbers(value["offset"], OFFSET), **ways, about=dict(value.get("about", {})))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise EvaluationError(f"this is not a combination of network and rules: {error}") from None
+
+
+def balance(
+    score: Float[Tensor, "row node"], numbers: Float[Tensor, "row node"], missing: Float[Tensor, " row"]
+) -> Float[Tensor, " row"]:
+    """What to add to the scores of a row so that their probabilities, so many of each, add up to what is missing.
+
+    Newton's method for the logarithm of the sum, which is concave: it comes from below and never goes too far.
+    """
+    wanted = torch.minimum(missing.clamp(min=LEAST_MISSING), MOST_TRUE * numbers.sum(dim=1).clamp(min=1)).log()
+    logs = numbers.log()
+    found = wanted - (score + logs).logsumexp(dim=1)
+    for _ in range(BALANCING_STEPS):
+        raised = score + found.unsqueeze(1)
+        terms = logsigmoid(raised) + logs
+        sums = terms.logsumexp(dim=1)
+        slope = ((terms - sums.unsqueeze(1)).exp() * torch.sigmoid(-raised)).sum(dim=1)
+        found = found + (wanted - sums) / slope.clamp(min=LEAST_SLOPE)
+    return found.nan_to_num(0.0, 0.0, 0.0).clamp(-30, 30)
 
 
 def _rising(weights: Float[Tensor, "row evidence"]) -> Bool[Tensor, "row evidence"]:

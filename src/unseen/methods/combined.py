@@ -31,6 +31,7 @@ from unseen.methods.combination import Combination, LinkEvidence, OwnRows
 from unseen.methods.fuzzy_gnn.edge_following import follow_in_parts
 from unseen.methods.mined_rules import MinedRules
 from unseen.methods.near_projection import NearProjection
+from unseen.methods.own_weights.missing_targets import missing_targets
 from unseen.methods.own_weights.own_opening import OwnOpening
 from unseen.methods.zero_shot import footprint
 from unseen.methods.zero_shot.effort import BUDGETS, FULL, budget_for, checked_effort
@@ -128,9 +129,11 @@ class Combined:
             return near.project(graph, sets, relations, self._own_rows(graph, relations))
         compact, directed = self.network.compact(graph), relations.cpu().numpy().astype(np.int64)
         followed = follow_in_parts(compact, compact.gather(sets), compact.relations_of(directed))
-        own = self.own.weights(self, graph).rows(directed).on(self.device)
+        own = self.own.weights(self, graph).rows(directed)
         found, way = (
-            self.combination.probabilities(self.evidence(graph, sets, relations, followed), own),
+            self.combination.probabilities(
+                self.evidence(graph, sets, relations, followed), own and own.on(self.device)
+            ),
             self.combination,
         )
         if way.sharpness != 1:
@@ -162,7 +165,20 @@ class Combined:
         quality, tails = self.rules_of(graph).weights.quality[directed], _tails(graph, directed)
         context = (torch.from_numpy(np.stack([quality, tails])).float().to(self.device), nodes.sum(dim=1))
         sources = _sources(compact, numbers)
-        return LinkEvidence(members, by_rules, sources, followed, context[0][0], context[1], context[0][1])
+        missed = self._missing(graph, sets, directed, followed.sum(dim=1))
+        return LinkEvidence(members, by_rules, sources, followed, context[0][0], context[1], context[0][1], missed)
+
+    def _missing(
+        self,
+        graph: KnowledgeGraph,
+        sets: Float[Tensor, "batch entity"],
+        directed: np.ndarray,
+        reached: Float[Tensor, " batch"],
+    ) -> Float[Tensor, " batch"]:
+        """How many targets each set is expected to miss."""
+        rows = zip(sets.cpu().numpy(), directed.tolist(), reached.tolist(), strict=True)
+        found = [missing_targets(graph, relation).of_set(slice(None), row, known) for row, relation, known in rows]
+        return torch.tensor(found, device=self.device)
 
     def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
         """Memberships of all entities in the answers of each query."""

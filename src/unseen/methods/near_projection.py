@@ -23,6 +23,7 @@ from unseen.graph.compiling import compiled
 from unseen.logic.stopping import check_stop
 from unseen.methods.combination import LinkEvidence, OwnRows
 from unseen.methods.mined_rules import MinedRules
+from unseen.methods.own_weights.missing_targets import missing_targets
 from unseen.methods.zero_shot.frontier import frontier_of
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.lookups import row_of
@@ -99,18 +100,21 @@ class NearProjection:
     ) -> None:
         """Raise what known edges reach from a set to what is predicted, where that is more."""
         way = self.combination
-        candidates, links = self.evidence(graph, source, relation, reached)
+        missing = 0.0
+        if own is not None:
+            missing = missing_targets(graph, relation).of_set(*source, float(reached.sum()))
+        candidates, links = self.evidence(graph, source, relation, reached, missing)
         probable = way.probabilities(links, own)[0, : len(candidates)].numpy()
         if way.sharpness != 1:
             probable = (probable**way.sharpness + TRACE * probable) / (1 + TRACE)
         reached[candidates] = np.maximum(reached[candidates], np.float32(way.ceiling) * probable)
 
     def evidence(
-        self, graph: KnowledgeGraph, source: Fuzzy, relation: int, reached: Values
+        self, graph: KnowledgeGraph, source: Fuzzy, relation: int, reached: Values, missing: float = 0.0
     ) -> tuple[Ids, LinkEvidence]:
         """The candidates, and what there is about them and, after them, about all others.
 
-        `reached` is what edges carry over to every entity.
+        `reached` is what edges carry over to every entity, `missing` how many targets are expected to be missing.
         """
         adjacency = adjacency_of(graph)
         fired = Fuzzy(*self.rules.fired(graph, source.entities, source.memberships, relation))
@@ -138,6 +142,7 @@ class NearProjection:
             quality=torch.tensor([float(self.rules.rules_of(graph).weights.quality[relation])]),
             size=torch.tensor([float(source.memberships.sum())]),
             tails=torch.tensor([sources_of(graph, adjacency, relation).tails]),
+            missing=torch.tensor([missing]),
             copies=torch.from_numpy(np.concatenate([np.ones(len(sizes)), copies, [len(known_others)]])).float(),
         )
 

@@ -4,8 +4,9 @@ Two problems, one after the other, each drawn towards what was there before:
 
 1. how much each kind of evidence counts: a softmax over the candidates of a question finds what was hidden. First for
    all relations together, drawn towards the shipped weights; then for each directed relation, drawn towards those.
-2. how likely a candidate with such a score is: the log-odds are a weighted sum of the score and of what is the same for
-   all candidates of a question; questions count as often as they come. Scale and offset of each relation come last.
+2. how likely a candidate with such a score is. The log-odds are the score, the offset with which the probabilities of a
+   question add up to what it is expected to miss, and a weighted sum of the score and of what is the same for all
+   candidates of a question; questions count as often as they come. Scale and offset of each relation come last.
 """
 
 from __future__ import annotations
@@ -13,8 +14,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
-from unseen.methods.combination import CALIBRATION, EVIDENCE, LEAST_WEIGHT, OFFSET, RISES
+from unseen.methods.combination import (
+    CALIBRATION,
+    EVIDENCE,
+    LEAST_MISSING,
+    LEAST_WEIGHT,
+    MOST_MISSING,
+    RISES,
+    balance,
+)
 from unseen.methods.own_weights.hidden_rows import MISSING
 
 if TYPE_CHECKING:
@@ -22,7 +32,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unseen.methods.combination import Combination
     from unseen.methods.own_weights.row_candidates import RowCandidates
 
     Floats = NDArray[np.float64]
@@ -30,8 +39,8 @@ if TYPE_CHECKING:
 
 SHARED_PENALTY, OWN_PENALTY = 20.0, 60.0
 """For moving a weight by what changes scores by about 1."""
-SCALE_PENALTY, OFFSET_PENALTY = 60.0, 6.0
-RELATION_PENALTIES = np.array([300.0, 10.0])
+CALIBRATION_PENALTY = 20.0
+RELATION_PENALTIES = np.array([300.0, 40.0])
 """For the scale and the offset of one relation."""
 DAMPING = 0.5
 """Questions with n hidden answers count n to this power less: their answers depend on each other."""
@@ -43,11 +52,11 @@ RISING = np.array([name in RISES for name in EVIDENCE])
 
 
 def fitted_weights(
-    candidates: RowCandidates, relations: Ids, row_weights: Floats, num_relations: int, way: Combination
+    candidates: RowCandidates, relations: Ids, row_weights: Floats, num_relations: int
 ) -> tuple[Floats, Floats]:
-    """What to add to the shipped weights of evidence and of probabilities, by directed relation."""
+    """What to add to the shipped weights of evidence, and to score + balance, by directed relation."""
     evidence = _fitted_evidence(candidates, relations, num_relations)
-    return evidence, _fitted_calibration(candidates, relations, row_weights, evidence, way)
+    return evidence, _fitted_calibration(candidates, relations, row_weights, evidence)
 
 
 def scores_of(candidates: RowCandidates, added: Floats) -> tuple[Floats, Floats]:
@@ -114,25 +123,19 @@ def _softmax_fit(rows: RowCandidates, base: Floats, spread: Floats, penalty: flo
     return _newton(np.zeros(len(EVIDENCE)), chances, slopes) / spread
 
 
-def _fitted_calibration(
-    candidates: RowCandidates,
-    relations: Ids,
-    row_weights: Floats,
-    evidence: Floats,
-    way: Combination,
-) -> Floats:
-    """By directed relation what to add to scale and offsets, beside what is added to the weights of evidence."""
+def _fitted_calibration(candidates: RowCandidates, relations: Ids, row_weights: Floats, evidence: Floats) -> Floats:
+    """By directed relation what to add to score + balance, beside what is added to the weights of evidence."""
     added = np.zeros((len(evidence), len(CALIBRATION)))
     scores, totals = scores_of(candidates, evidence[relations])
-    shipped = way.scale * scores + (_shipped_offsets(candidates, way) + way.offset.get("total", 0.0) * totals)[:, None]
     used = candidates.many > 0
     row = np.nonzero(used)[0]
-    columns = calibration_columns(scores, candidates.offsets, totals)
-    inputs, start = columns[used], shipped[used]
+    columns = calibration_columns(scores, candidates, totals)
+    inputs = columns[used]
+    start = inputs[:, CALIBRATION.index("scale")] + inputs[:, CALIBRATION.index("balance")]
     answers = (candidates.many * candidates.is_true).sum(axis=1)
     counts = row_weights / np.maximum(1.0, answers) ** DAMPING
     many, truth = candidates.many[used] * counts[row], candidates.is_true[used]
-    penalties = np.array([SCALE_PENALTY] + [OFFSET_PENALTY] * (len(CALIBRATION) - 1))
+    penalties = np.full(len(CALIBRATION), CALIBRATION_PENALTY)
     shared = _logistic_fit(inputs, start, many, truth, penalties)
     added[:] = shared
     start = start + inputs @ shared
@@ -142,18 +145,15 @@ def _fitted_calibration(
     return added
 
 
-def calibration_columns(scores: Floats, offsets: Floats, totals: Floats) -> Floats:
+def calibration_columns(scores: Floats, candidates: RowCandidates, totals: Floats) -> Floats:
     """What log-odds are a weighted sum of: [row, candidate, one of `CALIBRATION`]."""
-    rest = np.stack([np.ones(len(totals)), offsets[:, 4], offsets[:, 5], totals], axis=1)
+    known, tails = candidates.offsets[:, 4:6].T
+    balances = balance(*(torch.from_numpy(part) for part in (scores, candidates.many, candidates.missing))).numpy()
+    missing = np.log(candidates.missing.clip(LEAST_MISSING, MOST_MISSING))
+    rest = np.stack([np.ones(len(totals)), known, tails, totals, missing, balances], axis=1)
     return np.concatenate(
         [scores[:, :, None], np.broadcast_to(rest[:, None, :], (*scores.shape, rest.shape[1]))], axis=2
     )
-
-
-def _shipped_offsets(candidates: RowCandidates, way: Combination) -> Floats:
-    weights = np.array([way.offset.get(name, 0.0) for name in OFFSET[:-1]])
-    found: Floats = candidates.offsets @ weights
-    return found
 
 
 def _logistic_fit(inputs: Floats, start: Floats, many: Floats, truth: NDArray[np.bool_], penalties: Floats) -> Floats:

@@ -25,6 +25,7 @@ import torch
 from unseen.errors import UnseenError
 from unseen.logic.stopping import check_stop
 from unseen.methods.own_weights.hidden_rows import HiddenRows, hidden_rows
+from unseen.methods.own_weights.missing_targets import count_in
 from unseen.methods.own_weights.own_fit import fitted_weights
 from unseen.methods.own_weights.own_weights import OwnWeights, nothing_added
 from unseen.methods.own_weights.row_candidates import RowCandidates, candidates_of
@@ -102,12 +103,13 @@ def fitted_to(method: Combined, graph: KnowledgeGraph, model: str = "", seconds:
     """The weights that find facts hidden from a graph, with as many questions as some seconds allow."""
     rows = hidden_rows(graph, QUESTIONS[0])
     use_rules(rows.graph, method.rules_of(graph))
+    count_in(rows.graph, graph)
     asked = _asked(method, rows, seconds or SECONDS + SECONDS_PER_MILLION * graph.num_triples / 1e6)
     nothing = nothing_added(graph, model)
     if asked is None:
         return nothing
     count, directed = len(asked.many), graph.vocabulary.num_directed_relations
-    found = fitted_weights(asked, rows.relations[:count], rows.weights[:count], directed, method.combination)
+    found = fitted_weights(asked, rows.relations[:count], rows.weights[:count], directed)
     return OwnWeights(*found, count, nothing.relation_keys, graph.num_triples, model)
 
 

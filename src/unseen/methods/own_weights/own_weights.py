@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FILE_VERSION = 1
+FILE_VERSION = 2
 DRIFT = 0.2
 """What a graph adds stays as it is until so large a share of its facts came or went."""
 LARGEST = 1e4
@@ -36,7 +36,7 @@ class OwnWeights:
     evidence: Floats
     """[relation, one of `EVIDENCE`]: added to the weights of evidence."""
     calibration: Floats
-    """[relation, one of `CALIBRATION`]: added to scale and offsets."""
+    """[relation, one of `CALIBRATION`]: added to score + balance."""
     questions: int = 0
     """How many were asked to find this out; nothing is added if none."""
     relation_keys: tuple[str, ...] = ()
@@ -44,8 +44,10 @@ class OwnWeights:
     model: str = ""
     """A checksum of what the weights belong to."""
 
-    def rows(self, relations: NDArray[np.int64]) -> OwnRows:
-        """What is added for some directed relations; those that are new have the last row."""
+    def rows(self, relations: NDArray[np.int64]) -> OwnRows | None:
+        """What is added for some directed relations, new ones having the last row; nothing if nothing was asked."""
+        if not self.questions:
+            return None
         places = np.minimum(relations, len(self.evidence) - 1)
         return OwnRows(*(torch.from_numpy(part[places]).float() for part in (self.evidence, self.calibration)))
 

@@ -40,6 +40,8 @@ class RowCandidates:
     """[row, evidence]: the weights of evidence in the context of the row."""
     offsets: Floats
     """[row, one of `OFFSET`], the last one left out: see `LinkEvidence.offsets`."""
+    missing: Floats
+    """[row]: how many targets are expected to be missing."""
 
     @classmethod
     def joined(cls, parts: list[RowCandidates]) -> RowCandidates:
@@ -63,7 +65,8 @@ def candidates_of(
     many, kept, is_true = (np.stack(part) for part in zip(*rows, strict=True))
     chosen = np.take_along_axis(every, kept[:, :, None], axis=1).astype(np.float64)
     offsets: Tensor = torch.stack(links.offsets(), dim=1)
-    return RowCandidates(chosen, many, is_true, shipped.double().cpu().numpy(), offsets.double().cpu().numpy())
+    of_rows = (part.double().cpu().numpy() for part in (shipped, offsets, links.missing))
+    return RowCandidates(chosen, many, is_true, *of_rows)
 
 
 def _row(
