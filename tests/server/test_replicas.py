@@ -24,6 +24,12 @@ from tests.attack.serving import served
 from tests.conftest import FAMILY
 from tests.server.held_method import ENTERED, HOLD, NAME
 from tests.server.running import JSON, Reply, Running, running, wait_until
+from unseen.database import Database
+from unseen.database.graph_steps import MOST_STEPS
+from unseen.logic.stopping import checked_by
+from unseen.server.predicting import Asked, Predictor
+from unseen.server.replicas.feed import GraphFeed
+from unseen.server.replicas.replica import Replica, ReplicaSettings
 from unseen.server.server_settings import Limits, ServerSettings
 
 REQUESTS = int(os.environ.get("UNSEEN_REPLICA_REQUESTS", "120"))
@@ -109,6 +115,31 @@ def test_bulk_changes_are_seen_too(replicated: Running) -> None:
     assert [known_in(replicated.ask(QUESTION)) for _ in range(4)] == [{"Ada"}] * 4
 
 
+def test_a_replica_that_lags_by_many_states_of_the_graph_begins_anew(replicated: Running) -> None:
+    """Every state is made because somebody looks at it, and no replica is asked meanwhile."""
+    for number in range(MOST_STEPS + 10):
+        assert replicated.post("/triples", {"triples": [[f"late {number}", "likes", "Go"]]}).status == 200
+        assert replicated.send("GET", f"/entities?search=late%20{number}").json["entities"]
+    wanted = {"Ada", "Emil"} | {f"late {number}" for number in range(MOST_STEPS + 10)}
+    assert [known_in(replicated.ask(QUESTION, top=1000)) for _ in range(3)] == [wanted] * 3
+
+
+def test_replicas_say_what_the_server_itself_would_say(replicated: Running, tmp_path: Path) -> None:
+    asked = [
+        {"question": "?x : likes(Ada, x)", "explain": True},
+        {"question": "?x, ?y : parent(x, y) & likes(y, Chess)", "top": 5},
+        {"question": "?x : exists y . parent(y, x) & !likes(x, Go)", "all_predictions": True},
+        {"question": "count x : likes(x, Go)"},
+        {"question": "?x : liks(Ada, x)"},
+        {"question": "?x : likes(Eda, x)", "explain": True},
+    ]
+    stated = {"statements": ["likes(Ada, Chess)", ["Ada", "likes", "Go"], "likes(Nobody, Go)"], "explain": True}
+    with running(tmp_path / "other.db", FAMILY) as plain:
+        for one in asked:
+            assert replicated.post("/ask", one).json == plain.post("/ask", one).json
+        assert replicated.post("/score", stated).json == plain.post("/score", stated).json
+
+
 def test_a_replica_that_dies_is_replaced_and_no_question_is_lost(replicated: Running) -> None:
     before, statuses, done = replicas_of(), Counter[int](), threading.Event()
 
@@ -176,6 +207,39 @@ def test_a_call_that_nobody_waits_for_stops_in_the_replica(held: tuple[Running, 
     assert replicas_of() == before
 
 
+def test_a_quick_call_and_a_write_pass_in_the_middle_of_a_long_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold, entered = tmp_path / "hold", tmp_path / "entered"
+    entered.touch()
+    monkeypatch.setenv(HOLD, str(hold))
+    monkeypatch.setenv(ENTERED, str(entered))
+    with Database.create(tmp_path / "family.db") as database:
+        database.add(FAMILY)
+        predictor = Predictor(database, NAME)
+        own = ReplicaSettings(ServerSettings(port=0, model=NAME), threads=1)
+        replica = Replica(database, GraphFeed(database, tmp_path), predictor, own, threading.Lock())
+        quick: list[object] = []
+
+        def pass_by() -> None:
+            if entered.read_text() and not quick:
+                database.add([("Zoe", "likes", "Go")])
+                quick.append(None)
+                quick[0] = replica.answer_all([predictor.plan(Asked(QUESTION, exact=True))])[0]
+                hold.unlink()
+
+        try:
+            replica.measure()
+            hold.touch()
+            with checked_by(pass_by):
+                (long,) = replica.answer_all([predictor.plan(Asked(QUESTION))])
+        finally:
+            replica.close()
+            wait_until(lambda: not replica.is_running)
+    found = [{answer.entity for answer in one if answer.known} for one in (quick[0], long)]  # type: ignore[attr-defined]
+    assert found == [{"Ada", "Emil", "Zoe"}, {"Ada", "Emil"}]
+
+
 def test_the_time_limit_counts_in_a_replica(held: tuple[Running, Path, Path]) -> None:
     server, hold, _ = held
     hold.touch()
@@ -199,6 +263,13 @@ def test_a_question_that_ends_each_replica_is_refused_with_the_time_to_come_agai
     hold.unlink()
     wait_until(lambda: number_of(server, "replicas_ready") == 1, 120)
     assert server.ask(QUESTION).status == 200
+
+
+def test_a_server_that_is_stopped_while_replicas_start_ends_soon() -> None:
+    with served("countries", "--replicas", "2") as server:
+        processes = server.processes()
+        os.kill(server.pid, signal.SIGTERM)
+        wait_until(lambda: not any(map(is_running, [*processes, *replicas_of(server.pid)])), 20)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])

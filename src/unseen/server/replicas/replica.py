@@ -7,7 +7,7 @@ import os
 import select
 import socket
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -186,8 +186,8 @@ class Replica:
         """Send every write that is done by now; the graph that the replica then has."""
         state = self._database.graph_after(self._place)
         while state.steps is None:
-            with self._feed.base() as base, checked_by(None):
-                self._call("open", base, state.graph)
+            with self._feed.base() as base, nullcontext() if self.is_starting else checked_by(None):
+                self._call("open", base, state.graph)  # no quick question may come in between: it would wait for this
                 self._place = base.place
             state = self._database.graph_after(self._place)
         for step in state.steps:
@@ -213,8 +213,8 @@ class Replica:
         return found, measured
 
     def _stop(self, call: int) -> None:
-        """Have a call end at its next step; a process that does not come to that in time is ended."""
-        until = time.monotonic() + PATIENCE
+        """Have a call end at its next step; a process that does not come to that in time, or is new, is ended."""
+        until = time.monotonic() + (0.0 if self.is_starting else PATIENCE)
         try:
             self._send(frame({"do": "stop", "call": call}))
             while call not in self._replies:
