@@ -86,12 +86,12 @@ class RelationGraph:
         columns, count = (graph.heads, graph.relations, graph.tails), len(self.columns[0])
         shared = _empty(graph.vocabulary.num_directed_relations)
         shared[: len(self.shared), : self.shared.shape[1]] = self.shared
-        touched = np.zeros(graph.num_entities, bool)
-        touched[graph.heads[count:]] = touched[graph.tails[count:]] = True
-        place = np.where(touched, np.cumsum(touched) - 1, -1).astype(np.int32)
-        near = np.flatnonzero(touched[graph.heads] | touched[graph.tails])
+        entities = np.unique(np.concatenate([graph.heads[count:], graph.tails[count:]]))
+        place = np.full(graph.num_entities, -1, np.int32)
+        place[entities] = np.arange(len(entities), dtype=np.int32)
+        near = np.flatnonzero((place[graph.heads] >= 0) | (place[graph.tails] >= 0))
         ends = (place[graph.heads[near]], graph.relations[near], place[graph.tails[near]])
-        _mark(shared, ends, int(touched.sum()), graph.num_relations)
+        _mark(shared, ends, len(entities), graph.num_relations)
         return RelationGraph(graph.num_entities, columns, shared)
 
     def pairs(self) -> NDArray[np.int64]:
