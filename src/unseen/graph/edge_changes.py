@@ -77,15 +77,20 @@ def extended(offsets: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     return np.append(offsets, np.full(count + 1 - len(offsets), offsets[-1])) if len(offsets) <= count else offsets
 
 
-def shifted(offsets: NDArray[np.int64], fewer: NDArray[np.integer], more: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Offsets of which all from a place on are less by one for each place in `fewer`, more for each in `more`."""
+def shift(offsets: NDArray[np.int64], fewer: NDArray[np.integer], more: NDArray[np.integer]) -> None:
+    """Make all offsets from a place on less by one for each place in `fewer`, more for each in `more`."""
     places = np.concatenate([fewer, more]).astype(np.int64)
     order = np.argsort(places, kind="stable")
     sums = np.cumsum(np.repeat([-1, 1], [len(fewer), len(more)])[order])
-    moved = offsets.copy()
     ends = np.append(places[order][1:], len(offsets))
     for place, end, by in zip(places[order].tolist(), ends.tolist(), sums.tolist(), strict=True):
-        moved[place:end] += by
+        offsets[place:end] += by
+
+
+def shifted(offsets: NDArray[np.int64], fewer: NDArray[np.integer], more: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Other offsets that are moved in this way."""
+    moved = offsets.copy()
+    shift(moved, fewer, more)
     return moved
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple, no_type_check
 
 import numpy as np
 
-from unseen.graph.compiling import compiled
-from unseen.graph.edge_changes import extended, places_after, shifted, spliced
+from unseen.graph.compiling import available_cores, compiled
+from unseen.graph.edge_changes import extended, places_after, shift, shifted, spliced
 from unseen.graph.lower_bounds import lower_bounds
 
 if TYPE_CHECKING:
@@ -83,22 +84,24 @@ def _with_edges(old: Adjacency, gone: Directed, come: Directed) -> Adjacency:
     removed = np.sort(_places(old, gone, gone_rows, np.ones(len(gone_rows), bool)))
     order = np.lexsort((come.targets, come.relations, come.sources))
     places = _places(old, come, come_rows, are_there)[order]
-    back_row = spliced(old.back_row, removed, places, come.sources[order])
-    if len(new):
-        new.move_all(back_row)
+    with ThreadPoolExecutor(available_cores()) as pool:  # copying holds no lock of Python's
+        near = pool.submit(_near, old, gone, come)
+        targets = pool.submit(spliced, old.targets, removed, places, come.targets[order])
+        rows = pool.submit(_with_rows, old, new) if len(new) else None
+        back_row = spliced(old.back_row, removed, places, come.sources[order])
+        if len(new):
+            new.move_all(back_row)
     back_row[places_after(removed, places)] = np.roll(numbers, len(numbers) // 2)[order]
-    starts = spliced(old.row_edges, new.gone, new.places, old.row_edges[new.places])
+    row_edges = spliced(old.row_edges, new.gone, new.places, old.row_edges[new.places])
     # what comes after a row: of one that is gone, the row that has its number now
-    fewer = new.moved(gone_rows) + ~np.isin(gone_rows, new.gone)
-    near, near_relation = _near(old, gone, come)
-    changed = old._replace(
-        row_edges=shifted(starts, fewer, numbers + 1),
-        targets=spliced(old.targets, removed, places, come.targets[order]),
+    shift(row_edges, new.moved(gone_rows) + ~np.isin(gone_rows, new.gone), numbers + 1)
+    return (rows.result() if rows else old)._replace(
+        row_edges=row_edges,
+        targets=targets.result(),
         back_row=back_row,
-        near=near,
-        near_relation=near_relation,
+        near=near.result()[0],
+        near_relation=near.result()[1],
     )
-    return _with_rows(changed, new) if len(new) else changed
 
 
 def _rows_of(old: Adjacency, edges: Directed) -> tuple[Places, NDArray[np.bool_]]:
