@@ -24,7 +24,7 @@ from unseen.logic.algebra import Query
 from unseen.logic.execute import Execution, execute
 from unseen.logic.formula import Atom, Negation, Variable
 from unseen.logic.joins import known_tuples
-from unseen.logic.joins.best_tuples import PatternNames
+from unseen.logic.joins.best_tuples import LEAST, PatternNames
 from unseen.logic.joins.bound_pattern import BoundPattern
 from unseen.logic.pattern import Pattern
 from unseen.logic.text import parse_answers, parse_question
@@ -256,7 +256,8 @@ def test_probabilities_of_tuples_are_those_of_brute_force(question: str, entitie
             assert answer.probability == pytest.approx(float(expected[tuple(map(ids, values))]), rel=1e-4)
     names = [graph.vocabulary.entity_name(entity) for entity in range(graph.num_entities)]
     others = [one for one in product(names, repeat=len(pattern.answers)) if one not in known]
-    best = sorted((float(expected[tuple(map(ids, one))]) for one in others), reverse=True)[:top]
+    probable = (float(expected[tuple(map(ids, one))]) for one in others)
+    best = sorted((value for value in probable if value > LEAST), reverse=True)[:top]
     shown = [answer.probability for answer in answers]
     if answers.complete:
         assert shown == pytest.approx(best, rel=1e-4)
