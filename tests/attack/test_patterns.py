@@ -219,7 +219,8 @@ def test_hostile_patterns_end_soon_and_hold_up_nobody(countries: Served) -> None
     """All at once, three times in different ways: answered, refused, or told to come again; then all is as before."""
     sparql = "SELECT ?x ?y ?score { ?x :borders ?y . ?y :borders ?z . ?z :borders ?x . ?x :coast ?h . ?y :coast ?h }"
     for more in ({}, {"exact": True}, {"explain": True}):  # compiled where nothing is yet, which takes memory once
-        ask(countries, "?x, y : borders(x, y) & borders(y, x) & speaks(x, German)", **more)
+        for question in ("?x, y : borders(x, y) & borders(y, x) & speaks(x, German)", *HOSTILE[:6]):
+            ask(countries, question, **more)
     before = countries.memory()
     with ThreadPoolExecutor(2 * len(HOSTILE)) as pool:
         futures = [
