@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli.crews import RayAddress, Workers, asked_crew
-from unseen.cli.options import Literals, MethodAsForAsk, SkipErrors, Values
+from unseen.cli.shared_options import Literals, MethodAsForAsk, SkipErrors, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

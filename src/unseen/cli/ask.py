@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unseen.cli.options import AsJson, Effort, Explain, Literals, SkipErrors, TypeRelation, Values
+from unseen.cli.shared_options import AsJson, Effort, Explain, Literals, SkipErrors, TypeRelation, Values
 
 if TYPE_CHECKING:
     from unseen.asking.answers import Answers

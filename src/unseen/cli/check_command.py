@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli.crews import RayAddress, Workers, asked_crew
-from unseen.cli.options import Literals, SkipErrors
+from unseen.cli.shared_options import Literals, SkipErrors
 
 if TYPE_CHECKING:
     from unseen.evaluation.check_result import CheckResult

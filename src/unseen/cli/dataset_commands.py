@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unseen.cli.options import AsJson, Literals, SkipErrors
+from unseen.cli.shared_options import AsJson, Literals, SkipErrors
 
 if TYPE_CHECKING:
     from unseen.datasets.dataset import Dataset

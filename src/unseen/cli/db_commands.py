@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unseen.cli.options import AsJson, SkipErrors, Values
 from unseen.cli.plain_help import CommandLine
+from unseen.cli.shared_options import AsJson, SkipErrors, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

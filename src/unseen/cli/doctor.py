@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from unseen.cli.options import AsJson
+from unseen.cli.shared_options import AsJson
 
 if TYPE_CHECKING:
     from rich.table import Table

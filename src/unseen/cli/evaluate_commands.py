@@ -9,7 +9,7 @@ import typer
 
 from unseen.cli.crews import RayAddress, Workers, asked_crew
 from unseen.cli.dataset_commands import ASK, LAYOUT
-from unseen.cli.options import Effort
+from unseen.cli.shared_options import Effort
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unseen.cli.options import AsJson, Literals, SkipErrors, Values
+from unseen.cli.shared_options import AsJson, Literals, SkipErrors, Values
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unseen.cli.options import AsJson, Literals, SkipErrors
+from unseen.cli.shared_options import AsJson, Literals, SkipErrors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli.crews import RayAddress, Workers, asked_crew
-from unseen.cli.options import AsJson
+from unseen.cli.shared_options import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unseen.cli.options import AsJson, Explain, Literals, MethodAsForAsk, SkipErrors, TypeRelation
+from unseen.cli.shared_options import AsJson, Explain, Literals, MethodAsForAsk, SkipErrors, TypeRelation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

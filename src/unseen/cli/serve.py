@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unseen.cli.options import Effort, Values
+from unseen.cli.shared_options import Effort, Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
