@@ -98,9 +98,9 @@ def grouped(
     rows = [_row(grouping, one) for one in groups.values()]
     shown = sorted((one for one in rows if one[2] or one[1] >= LEAST), key=lambda one: _place(grouping, one))
     suffixes = ("",) if exact else ("", "_expected", "_low", "_high")
-    columns = [name for name in form.columns if name in grouping.keys]
-    columns += [f"{count.name}{suffix}" for count in grouping.counts for suffix in suffixes]
-    return (*columns, *grouping.others), shown, warnings
+    counts = {count.name for count in grouping.counts}
+    columns = [f"{name}{suffix}" for name in form.columns for suffix in (suffixes if name in counts else ("",))]
+    return tuple(columns), shown, warnings
 
 
 def _known(
