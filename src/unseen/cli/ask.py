@@ -145,7 +145,7 @@ def _answers(
             return client.ask(question, exact=method == "exact", **options), 0
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep; spinning would cost more
     from unseen import api
-    from unseen.asking.preparing import prepare
+    from unseen.asking.preparing import prepare, prepare_exactly
     from unseen.asking.repairs import repairing
     from unseen.cli.console import note, read
     from unseen.cli.rules_command import open_rules, predicts_by_rules
@@ -153,7 +153,7 @@ def _answers(
     ways = {key: options.pop(key) for key in ("all_predictions", "effort")}
     graph = read(sources, **reading)
     with repairing(graph, question, options["type_relation"]):
-        bound = prepare(graph, question, **options)
+        bound = (prepare_exactly if method == "exact" else prepare)(graph, question, **options)
     for warning in bound.warnings:
         note(warning)
     if predicts_by_rules(method):
