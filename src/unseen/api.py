@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unseen.asking.answers import Answers, Question, answers_of
-from unseen.asking.preparing import prepare
+from unseen.asking.preparing import prepare, prepare_exactly
 from unseen.asking.repairs import repairing
 from unseen.asking.tuple_answers import pattern_answers
 from unseen.errors import GraphError, UnknownMethod, UnseenError
@@ -147,10 +147,11 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     commas. `predict_values` predicts comparisons of values that are not recorded, from similar entities.
     `effort` says how much of a large graph a network looks at: `fast`, `normal` or `full`.
     """
-    wishes = {"kind": kind, "type_relation": type_relation, "new": new}
-    wishes |= {"order_by": order_by, "predict_values": predict_values}
+    wishes = {"kind": kind, "type_relation": type_relation, "new": new, "top": top, "explain": explain}
+    wishes |= {"order_by": order_by, "predict_values": predict_values, "predicted_only": predicted_only}
+    preparing: Callable[..., Question] = prepare_exactly if method == "exact" else prepare
     with repairing(graph, question, type_relation):
-        bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
+        bound = preparing(graph, question, **wishes)
     return ask_prepared(graph, bound, method, all_predictions=all_predictions, effort=effort)
 
 

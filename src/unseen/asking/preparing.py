@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,9 @@ _OUTER = re.compile(
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
 )
+
+_RESTRICTIONS = ("kind", "new", "order_by", "predict_values")
+"""Wishes that go with questions for entities only."""
 
 
 def prepare(  # noqa: PLR0913  # as for `ask`
@@ -96,6 +99,23 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     query, candidates = _restricted(graph, query, kind, related)
     shown = {"variable": variable, "order": order, "attributes": attributes, "predict_values": predict_values}
     return Question(str(question), query, top, explain, predicted_only, candidates, warnings, **shown)  # type: ignore[arg-type]
+
+
+def prepare_exactly(graph: KnowledgeGraph, question: str | Query, **wishes: Any) -> Question:
+    """As `prepare`, where nothing is to be predicted: an engine answers the SELECTs that could not be."""
+    if isinstance(question, str) and is_sparql(question) and not any(map(wishes.get, _RESTRICTIONS)):
+        try:
+            parsed_question(question, graph)
+        except (QuestionTooLarge, ValuesMissing):
+            raise
+        except QueryRefused as refusal:
+            from unseen.asking.exact_selects import exact_select
+
+            found = exact_select(graph, question, refusal, wishes.get("top"))
+            if found is None:
+                raise
+            return found
+    return prepare(graph, question, **wishes)
 
 
 def _prepared_table(
@@ -221,7 +241,7 @@ def parsed_sparql(
 
         if not has_outer_words(text):
             raise
-        form = outer_select(text, prefixes, partial(_entity_term, graph))
+        form = outer_select(text, prefixes, partial(entity_term, graph), names_of(graph))
         if form is None:
             raise
         return form, form.limit, (), ()
@@ -232,7 +252,7 @@ def _is_relation(graph: KnowledgeGraph, name: str) -> bool:
     return bool(name) and int(graph.vocabulary.relations.find_all([name])[0]) >= 0
 
 
-def _entity_term(graph: KnowledgeGraph, name: str) -> str:
+def entity_term(graph: KnowledgeGraph, name: str) -> str:
     """An entity, given by a name that a person reads, as a term of SPARQL; nothing if there is none."""
     from unseen.database.triple_forms import statement_of_keys
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from unseen import api
 from unseen.asking.answers import Answers
-from unseen.asking.preparing import prepare
+from unseen.asking.preparing import prepare, prepare_exactly
 from unseen.asking.repairs import repairing
 from unseen.bulk.answer_table import AnswerParts, Row, answer_rows
 from unseen.bulk.question_files import AskedQuestion
@@ -88,7 +88,7 @@ class GraphAsker:
         options = self.options | ({} if question.top is None else {"top": question.top})
         try:
             with repairing(self.graph, question.text, options.get("type_relation")):
-                return prepare(self.graph, question.text, **options)
+                return (prepare_exactly if self.method is None else prepare)(self.graph, question.text, **options)
         except UnseenError as error:
             return error
 

@@ -203,6 +203,16 @@ def _valued_constants(formula: Formula) -> Iterator[Constant]:
                 yield from _valued_constants(part)
 
 
+def quantified_in(formula: Formula) -> list[Variable]:
+    """The variables of the quantifiers that `conjuncts` opens."""
+    match formula:
+        case Conjunction():
+            return [variable for part in formula.parts for variable in quantified_in(part)]
+        case Exists():
+            return [*formula.variables, *quantified_in(formula.part)]
+    return []
+
+
 def conjuncts(formula: Formula) -> list[Formula]:
     """The parts that all must hold, nested conjunctions and existential quantifiers opened; order kept."""
     opened: list[Formula] = []
