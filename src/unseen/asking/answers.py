@@ -147,7 +147,7 @@ class Answers(Sequence[Answer]):
             )
             for one in self.answers
         ]
-        counts = f"{self.known:,} known, {len(self):,} shown, by {self.method}"
+        counts = f"{self.known:,} known, {len(self):,} shown; method: {self.method}"
         counts += "" if self.expected is None else f"; {self.expected}"
         counts += (
             "" if self.complete is not False else f"; what is missing has a probability of at most {self.missed:.2g}"
