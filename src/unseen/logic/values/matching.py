@@ -50,7 +50,7 @@ def matched(texts: pa.Array, pattern: str, flags: str) -> pa.Array:
         ).combine_chunks()
     except pa.ArrowInvalid as error:
         problem = str(error).partition(":")[2].strip() or str(error)
-        raise QueryRefused(f"{_short(pattern)} is no regular expression: {problem}") from None
+        raise QueryRefused(f"{_short(pattern)} is not a regular expression: {problem}") from None
 
 
 def _pieces(texts: pa.Array, sizes: np.ndarray) -> Iterator[pa.Array]:
