@@ -1,4 +1,4 @@
-"""Answers to questions that are no trees: known tuples first, then the most probable others."""
+"""Answers to questions that are not trees: known tuples first, then the most probable others."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _Tuples:
         )
 
     def _predicted(self, found: Sequence[tuple[Values, FoundTuple]]) -> list[RankedTuple]:
-        """Predicted tuples with the values that are recorded of their entities, in the order that is asked for."""
+        """Predicted tuples with the recorded values of their entities, in the requested order."""
         rows = [
             RankedTuple(row, one.probability, False, one.assigned)
             for key, one in found
@@ -149,7 +149,7 @@ class _Tuples:
         return list(zip(*(column[is_shown].tolist() for column in columns), strict=True)), is_whole
 
     def _shown_known(self, few: list[RankedTuple]) -> list[RankedTuple]:
-        """The first known tuples; negation makes them less than certain, because what excludes may be missing."""
+        """The first known tuples; with negation they are not certain, because an excluding fact may be missing."""
         is_doubtful = self.method is not None and any(isinstance(part, Negation) for part in self.bound.pattern.parts)
         if self.trees is None or not few or not (is_doubtful or self.question.explain):
             return few

@@ -273,7 +273,7 @@ def _matched(texts: pa.Array, pattern: str, flags: str) -> pa.Array:
         return pc.match_substring_regex(texts, f"(?{inner}){pattern}" if inner else pattern, ignore_case="i" in flags)
     except pa.ArrowInvalid as error:
         problem = str(error).partition(":")[2].strip() or str(error)
-        raise QueryRefused(f"{pattern!r} is no regular expression: {problem}") from None
+        raise QueryRefused(f"{pattern!r} is not a regular expression: {problem}") from None
 
 
 def _is_kind(kind: str, column: _Column) -> Outcome:
