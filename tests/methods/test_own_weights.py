@@ -103,7 +103,9 @@ class TestFit:
         rows, relations = made_up_rows(200, "rules")
         evidence, calibration = own_fit.fitted_weights(rows, relations, np.ones(200), 2)
         scores, totals = own_fit.scores_of(rows, evidence[relations])
-        chances = chances_by(own_fit.calibration_columns(scores, rows, totals, calibration[relations, 0]), calibration[relations])
+        chances = chances_by(
+            own_fit.calibration_columns(scores, rows, totals, calibration[relations, 0]), calibration[relations]
+        )
         assert chances[:, 0].mean() > 0.8
         assert chances[:, 1:30].mean() < 0.05
 
@@ -139,7 +141,9 @@ def test_as_many_are_expected_as_are_missing(each: int) -> None:
     absent = RANDOM.binomial(each, MISSING, 400)
     asked = rows_with(each, absent.tolist(), [0] * 400)
     scores, totals = own_fit.scores_of(asked, evidence[relations])
-    chances = chances_by(own_fit.calibration_columns(scores, asked, totals, calibration[relations, 0]), calibration[relations])
+    chances = chances_by(
+        own_fit.calibration_columns(scores, asked, totals, calibration[relations, 0]), calibration[relations]
+    )
     assert (asked.many * chances).sum(axis=1).mean() == pytest.approx(absent.mean(), rel=0.1)
 
 

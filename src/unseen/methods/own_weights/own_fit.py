@@ -11,7 +11,7 @@ Two problems, one after the other, each drawn towards what was there before:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -53,6 +53,18 @@ LEAST_ROWS = 5
 """A relation with fewer questions has the weights of all."""
 STEPS, HALVINGS = 30, 20
 RISING = np.array([name in RISES for name in EVIDENCE])
+
+
+class _Tried(NamedTuple):
+    """Candidates of questions with known answers, one a row."""
+
+    many: Floats
+    """How often each counts."""
+    is_true: NDArray[np.bool_]
+    hidden: Floats
+    """How many targets of the source were hidden, for each that the graph itself misses."""
+    absent: Floats
+    """How many are not there, likewise: these, and those that the graph itself misses."""
 
 
 def fitted_weights(
@@ -135,19 +147,19 @@ def _fitted_calibration(candidates: RowCandidates, relations: Ids, row_weights: 
     row = np.nonzero(used)[0]
     shares = _shares(candidates)
     counts = row_weights / np.maximum(1.0, candidates.missing) ** DAMPING
-    rest = candidates.many[used] * counts[row], candidates.is_true[used], shares[:, row]
+    tried = _Tried(candidates.many[used] * counts[row], candidates.is_true[used], *shares[:, row])
     for _ in range(ROUNDS):
         of_rows = added[relations]
         columns = calibration_columns(scores, candidates, totals, of_rows[:, 0], shares[1])
         start = (columns[:, :, 0] + columns[:, :, -1] + np.einsum("rcp,rp->rc", columns, of_rows))[used]
         columns[:, :, 0] += ((1 + of_rows[:, -1]) * _slope(columns, candidates.many, of_rows[:, 0]))[:, None]
         inputs = columns[used]
-        step = _logistic_fit(inputs, start, *rest, CALIBRATION_PENALTIES, added[-1])
+        step = _logistic_fit(inputs, start, tried, CALIBRATION_PENALTIES, added[-1])
         added, start = added + step, start + inputs @ step
         for relation in np.unique(relations):
             mine = relations[row] == relation
-            of_mine = inputs[mine, :2], start[mine], *(part[..., mine] for part in rest)
-            moved = _logistic_fit(*of_mine, RELATION_PENALTIES, own[relation])
+            of_mine = _Tried(*(part[mine] for part in tried))
+            moved = _logistic_fit(inputs[mine, :2], start[mine], of_mine, RELATION_PENALTIES, own[relation])
             own[relation] += moved
             added[relation, :2] += moved
     return added
@@ -163,13 +175,14 @@ def _slope(columns: Floats, many: Floats, scales: Floats) -> Floats:
 
 
 def _shares(candidates: RowCandidates) -> Floats:
-    """By row: how many targets were hidden, and how many are not there, for each that the graph itself misses.
+    """By row what candidates of `_Tried` have in common: `hidden` and `absent`.
 
     A source was asked about because the graph has one of its targets. Of its n targets so n - 1 may be missing.
     """
     known = np.expm1(candidates.offsets[:, 4])
     others = np.maximum(1.0, known + candidates.missing) - 1
-    return np.stack([1 + KEPT * others, 1 + (1 + KEPT) * others]) / (1 + others)
+    shares: Floats = np.stack([1 + KEPT * others, 1 + (1 + KEPT) * others]) / (1 + others)
+    return shares
 
 
 def calibration_columns(
@@ -191,21 +204,13 @@ def calibration_columns(
     )
 
 
-def _logistic_fit(
-    inputs: Floats,
-    start: Floats,
-    many: Floats,
-    truth: NDArray[np.bool_],
-    shares: Floats,
-    penalties: Floats,
-    before: Floats,
-) -> Floats:
+def _logistic_fit(inputs: Floats, start: Floats, tried: _Tried, penalties: Floats, before: Floats) -> Floats:
     """What to add to the logits, by column, so that what was hidden is likeliest; `before` was added earlier.
 
     What the graph misses looks like what was hidden. With odds a of a fact missing, h times as many hidden, and r times
     as many not there (`_shares`), a candidate was hidden with probability h a / (1 + r a).
     """
-    hidden_share, absent_share = shares
+    many, truth, hidden_share, absent_share = tried
     beside = absent_share - hidden_share
 
     def chances(at: Floats) -> tuple[float, Floats]:
