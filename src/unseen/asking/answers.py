@@ -182,7 +182,7 @@ class Question:
     warnings: tuple[str, ...] = ()
     """What is known to be wrong with the question before it is asked."""
     pattern: BoundPattern | None = field(default=None, compare=False)
-    """What is asked, where that is no tree."""
+    """What is asked, where that is not a tree."""
     variable: str = "x"
     """What the question calls its answer, if there is one answer variable."""
     order: tuple[Ordering, ...] = ()
