@@ -146,7 +146,7 @@ def fits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     monkeypatch.setenv("UNSEEN_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(own_opening, "QUESTIONS", (16,))
     monkeypatch.setattr(own_opening, "SECONDS", 1000.0)
-    monkeypatch.setattr(own_opening, "LEAST_TRIPLES", 100)
+    monkeypatch.setattr(own_opening, "LEAST_HIDDEN", 1)
     real, found = own_opening.fitted_to, []
 
     def noted(*arguments: object) -> OwnWeights:
@@ -188,9 +188,22 @@ class TestOpening:
         assert not method.own.weights(method, graph).evidence.any()
         assert not fits
 
-    def test_nothing_is_added_on_a_small_graph(self, fits: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(own_opening, "LEAST_TRIPLES", 1000)
-        graph, method = mirrored_world(60), combined()
+    def test_a_small_graph_is_asked_in_several_rounds(self, fits: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(own_opening, "QUESTIONS", (64,))
+        graph, method = mirrored_world(10), combined()
+        assert method.own.weights(method, graph).questions > len(hidden_rows(graph, 64))
+        assert len(fits) == 1
+
+    def test_nothing_is_added_where_too_little_can_be_hidden(
+        self, fits: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(own_opening, "LEAST_HIDDEN", 1000)
+        graph, method = mirrored_world(10), combined()
+        assert method.own.weights(method, graph).questions == 0
+        assert fits == [0]
+
+    def test_nothing_is_tried_on_a_tiny_graph(self, fits: list[int]) -> None:
+        graph, method = mirrored_world(3), combined()
         assert method.own.weights(method, graph).questions == 0
         assert not fits
 

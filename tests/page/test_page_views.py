@@ -112,7 +112,7 @@ def test_why_draws_the_question_and_shows_a_proof_and_the_steps(watched: Watched
     page = watched.open(f"/ask?question={quote(QUESTION)}")
     page.wait_for_selector(".answer:not(.known)")
     page.get_by_label("Why Dutch", exact=True).click()
-    page.wait_for_selector(".drawing canvas")
+    page.wait_for_selector("#reason")
     assert page.locator(".facts li").all_inner_texts() == ["France borders Belgium", "Belgium speaks Dutch"]
     assert page.locator(".steps > li").count() == 2
     assert "Belgium speaks Dutch" in (page.get_attribute(".drawing", "aria-label") or "")

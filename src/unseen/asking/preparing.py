@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,9 @@ _OUTER = re.compile(
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
 )
+
+_RESTRICTIONS = ("kind", "new", "order_by", "predict_values")
+"""Wishes that go with questions for entities only."""
 
 
 def prepare(  # noqa: PLR0913  # as for `ask`
@@ -98,6 +101,23 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     return Question(str(question), query, top, explain, predicted_only, candidates, warnings, **shown)  # type: ignore[arg-type]
 
 
+def prepare_exactly(graph: KnowledgeGraph, question: str | Query, **wishes: Any) -> Question:
+    """As `prepare`, where nothing is to be predicted: an engine answers the SELECTs that could not be."""
+    if isinstance(question, str) and is_sparql(question) and not any(map(wishes.get, _RESTRICTIONS)):
+        try:
+            parsed_question(question, graph)
+        except (QuestionTooLarge, ValuesMissing):
+            raise
+        except QueryRefused as refusal:
+            from unseen.asking.exact_selects import exact_select
+
+            found = exact_select(graph, question, refusal, wishes.get("top"))
+            if found is None:
+                raise
+            return found
+    return prepare(graph, question, **wishes)
+
+
 def _prepared_table(
     graph: KnowledgeGraph, form: OuterForm, top: int | None, predicted_only: bool, restrictions: Mapping[str, object]
 ) -> Question:
@@ -112,7 +132,7 @@ def _prepared_table(
 def _prepared_pattern(
     graph: KnowledgeGraph, bound: BoundPattern, text: str, wishes: tuple[int, bool, bool], kind: str | None, new: bool
 ) -> Question:
-    """A question that is no tree, with the ids of a graph."""
+    """A question that is not a tree, with the ids of a graph."""
     if (kind is not None or new) and len(bound.pattern.answers) > 1:
         raise QueryRefused("`kind` and `new` go with one answer variable: say what kind each variable is by `x a Kind`")
     named = bound.named(graph)
@@ -173,7 +193,7 @@ def lookup_for(
 def parse(
     question: str | Query | Pattern | OuterForm, graph: KnowledgeGraph
 ) -> tuple[Query | Pattern | OuterForm, int | None]:
-    """The query of a question, with names, its pattern where it is no tree, its form where its answers are a table.
+    """The query of a question, with names, its pattern where it is not a tree, its form where its answers are a table.
 
     And its LIMIT, if it has one.
     """
@@ -221,7 +241,7 @@ def parsed_sparql(
 
         if not has_outer_words(text):
             raise
-        form = outer_select(text, prefixes, partial(_entity_term, graph))
+        form = outer_select(text, prefixes, partial(entity_term, graph), names_of(graph))
         if form is None:
             raise
         return form, form.limit, (), ()
@@ -232,7 +252,7 @@ def _is_relation(graph: KnowledgeGraph, name: str) -> bool:
     return bool(name) and int(graph.vocabulary.relations.find_all([name])[0]) >= 0
 
 
-def _entity_term(graph: KnowledgeGraph, name: str) -> str:
+def entity_term(graph: KnowledgeGraph, name: str) -> str:
     """An entity, given by a name that a person reads, as a term of SPARQL; nothing if there is none."""
     from unseen.database.triple_forms import statement_of_keys
 

@@ -248,7 +248,7 @@ class Graded(Query):
 
 @dataclass(frozen=True)
 class Unrecorded(Query):
-    """What is only predicted: nobody is known to belong to it, whatever `part` says."""
+    """The members of `part`, all of them only predicted: none is known."""
 
     part: Query
 

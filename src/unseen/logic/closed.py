@@ -159,7 +159,7 @@ def _some(parts: Sequence[Formula], text: str | None) -> Query:
 
 
 def is_positive(formula: Formula) -> bool:
-    """Whether a formula says what is, not only what is not: the graph can then be said to know it."""
+    """Whether a formula states something positive, which the graph can know."""
     return binds(formula) or isinstance(formula, Equal)
 
 

@@ -1,7 +1,7 @@
 """The adjacency of a large graph beside its database, so that the next program maps it and sorts nothing.
 
 The folder `adjacency` holds one array a file and `adjacency.json`: the checksum of the graph, and one of every file. It
-is written beside the old one and then put in its place. What does not fit in any way is made anew; where nothing can be
+is written beside the old one and then put in its place. What does not fit in any way is rebuilt; where nothing can be
 written, nothing is kept. Arrays are mapped so that pages come when they are touched.
 """
 

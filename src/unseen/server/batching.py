@@ -344,14 +344,22 @@ class Batcher(Generic[Item, Result]):
     def _answered(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
         """A result or an error for each item; if the call itself fails, each alone, so that only one suffers."""
         try:
-            return self._answer(items)
+            return [without_frames(result) for result in self._answer(items)]
         except Stopped as stopped:
             return [stopped] * len(items)
         except Exception as error:  # noqa: BLE001 - whatever it is, everyone who waits must hear of it
             log.error(json.dumps({"event": "error", "error": repr(error)[:500]}), exc_info=error)
             if len(items) == 1:
-                return [error]
+                return [without_frames(error)]
             return [result for item in items for result in self._answered([item])]
+
+
+def without_frames(result: Result | Exception) -> Result | Exception:
+    """A result; an error without what was in memory where it happened, which could be hundreds of megabytes."""
+    if isinstance(result, Exception):
+        result.__context__ = result.__cause__ = None
+        return result.with_traceback(None)
+    return result
 
 
 def bounds_of(limits: Limits, lanes: int = 1) -> Bounds:

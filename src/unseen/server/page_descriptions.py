@@ -128,10 +128,12 @@ ASK_CSV = _file("Ask a question, answers as CSV", "text/csv")
 ASK_PARQUET = _file("Ask a question, answers as Parquet", "application/vnd.apache.parquet")
 WHY = _view(
     "Why something is an answer",
-    "The question as a drawing, one answer explained, and the sets on the way.",
+    "The question as a drawing, one answer explained, with the likeliest values of inner variables, and the sets on "
+    "the way.",
     _QUESTION,
     *_WISHES,
     _text("answer", "The name of the answer to explain; the first one if not given."),
+    _flag("plain", "Only the drawing and the steps, at once: no answers, no sets."),
     required=("query", "answers", "nodes", "edges", "steps", "answer"),
 )
 ENTITY_VIEW = _view(

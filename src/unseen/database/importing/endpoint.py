@@ -82,7 +82,7 @@ class Endpoint:
                     None,
                 )
             except ValueError as error:
-                problem, wish = f"the answer breaks off or is no JSON result: {error}", None
+                problem, wish = f"the answer breaks off or is not a JSON result: {error}", None
         raise TooMuchAsked(f"{self.url}: {problem} (tried {TRIES} times)")
 
     def _answer(self, query: str) -> bytes:

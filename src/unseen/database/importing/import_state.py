@@ -1,4 +1,4 @@
-"""How far an import has come: a folder beside the database, which the next run of the same import goes on with.
+"""The progress of an import: a folder beside the database, from which the next run continues.
 
 `statements.nt` grows page by page. `state.json` says how many of its bytes count and what comes next; it is replaced
 in one step after each page, so whatever ends a run leaves the last whole page.
@@ -88,7 +88,7 @@ class ImportState:
 
     @property
     def is_planned(self) -> bool:
-        """Whether it is known what is to come."""
+        """Whether the plan of the import is known."""
         return self.page_size > 0
 
     @classmethod

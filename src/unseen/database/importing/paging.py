@@ -37,7 +37,7 @@ RESTARTS = 1
 _REFUSED = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
-GOES_ON = "the same command goes on where this one has stopped"
+GOES_ON = "the same command continues where this one has stopped"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Pages:
                 self.progress(state.received, state.expected)
 
     def _plan(self) -> None:
-        """Ask what there is."""
+        """Ask the endpoint for the number of statements of each predicate."""
         wish = self.state.wish
         found = self._predicates()
         if not found:

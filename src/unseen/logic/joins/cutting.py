@@ -130,7 +130,7 @@ def _relaxed_tree(own: list[Formula], rest: list[Formula], root: Variable) -> Qu
     kept = [part for part in kept if all(found(variable) == found(root) for variable in free_variables(part))]
     try:
         return tree_of(kept, root) if kept else None
-    except QueryRefused:  # a negation or an alternative that is no tree: its own parts bound it as well
+    except QueryRefused:  # a negation or an alternative that is not a tree: its own parts bound it as well
         return tree_of(own, root) if own else None
 
 

@@ -1,6 +1,7 @@
 // An entity: its facts, what is predicted about it relation by relation, its neighbourhood to expand.
 
 import * as api from "./api.js";
+import { isTold } from "./answer_rows.js";
 import { nameInput } from "./completion.js";
 import { address, bar, count, el, empty, many, percent, thing, waiting } from "./elements.js";
 import { problem } from "./problem.js";
@@ -19,7 +20,8 @@ export async function show(root, parameters, { signal, open }) {
     root.append(el("h1", {}, "Look up a thing"), finder);
     search.input.focus();
     const { best_connected: best } = await api.get("/.json", {}, signal);
-    root.append(el("h2", {}, "Best connected"), el("ul", { class: "chips" }, best.map((one) => el("li", {}, thing(one.name), el("span", { class: "note" }, count(one.edges))))));
+    if (!best.length) root.append(empty("The graph is empty.", el("p", {}, el("a", { href: "/change" }, "Add a first fact"))));
+    else root.append(el("h2", {}, "Best connected"), el("ul", { class: "chips" }, best.map((one) => el("li", {}, thing(one.name), el("span", { class: "note" }, count(one.edges))))));
     return;
   }
   const wait = waiting("Looking it up");
@@ -38,7 +40,7 @@ export async function show(root, parameters, { signal, open }) {
   const all = el("button", { type: "button", class: "quiet", onclick: () => predictAll(shown, all, signal) }, "Predict all");
   root.append(
     el("h1", {}, data.name),
-    el("p", { class: "note" }, data.kinds.join(", "), data.kinds.length ? " · " : "", many(data.edges, "edge"), " · ", el("code", {}, data.iri)),
+    el("p", { class: "note" }, data.kinds.filter(isTold).map((kind) => [kind, " · "]), many(data.edges, "edge"), " · ", el("code", {}, data.iri)),
     el(
       "div",
       { class: "columns" },
@@ -86,12 +88,13 @@ function section(relation, name, signal) {
     }
   }
   const rest = relation.count - relation.entities.length;
-  const all = el("a", { href: address("/ask", { question: relation.question }) }, rest > 0 ? `and ${count(rest)} more` : "ask");
+  const href = address("/ask", { question: relation.question });
+  const all = el("a", { class: "asks", href, "aria-label": `Ask for ${label}` }, "ask");
   const element = el(
     "article",
     { class: "relation-facts" },
-    el("h3", {}, el("span", { class: "relation" }, label), el("span", { class: "note" }, relation.count ? count(relation.count) : "nothing known"), button),
-    el("p", { class: "list" }, relation.entities.map((other, place) => [place ? ", " : "", thing(other)]), relation.entities.length ? " · " : "", all),
+    el("h3", {}, el("span", { class: "relation" }, label), el("span", { class: "note" }, relation.count ? count(relation.count) : "nothing known"), all, button),
+    relation.entities.length > 0 && el("p", { class: "list" }, relation.entities.map((other, place) => [place ? ", " : "", thing(other)]), rest > 0 && [" ", el("a", { href }, `and ${count(rest)} more`)]),
     predicted,
   );
   return { element, predict };

@@ -72,7 +72,7 @@ class _Replica:
             self._do_all()
 
     def _hear(self, wait: int | None) -> None:
-        """Take in what has come; None waits for something."""
+        """Read what has arrived; None waits for something."""
         while self._poll.poll(wait):
             try:
                 data = self._connection.recv(1 << 18)
