@@ -55,11 +55,11 @@ def help_with(error: QueryError, graph: KnowledgeGraph, text: str, type_relation
 
 
 def working_question(graph: KnowledgeGraph) -> str:
-    """A question with a known answer, about the most frequent relation; nothing if the graph is empty."""
+    """A question with a known answer, about the entity that most is said of; nothing if the graph is empty."""
     if not graph.num_triples:
         return ""
-    relation = int(np.bincount(graph.relations).argmax())
-    head = int(np.bincount(graph.heads[graph.relations == relation]).argmax())
+    head = int(np.bincount(graph.heads).argmax())
+    relation = int(np.bincount(graph.relations[graph.heads == head]).argmax())
     names = graph.vocabulary
     return f"?x : {quoted_relation(names.relations.name(relation))}({quoted(names.entity_name(head), {'x'})}, x)"
 

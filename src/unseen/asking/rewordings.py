@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from unseen.asking.respelling import respelled
 from unseen.errors import QueryRefused, QuerySyntaxError
 from unseen.logic.text import BARE_NAME
 
@@ -44,6 +45,8 @@ def rewordings(text: str, error: QuerySyntaxError | QueryRefused, unknown: Unkno
     if position is None:
         return
     problem = error.problem if isinstance(error, QuerySyntaxError) else error.reason
+    if isinstance(error, QuerySyntaxError) and "{" not in text[1:]:
+        yield respelled(text)
     before, rest = text[:position].rstrip(), text[position:]
     for sign, edit in _EDITS.items():
         if sign in problem:
