@@ -1,4 +1,4 @@
-"""Formulas in the spelling of other languages, as this one writes them: numbers, comparisons, counts, sets, Datalog.
+"""Questions in the spelling of other languages, as this one writes them: numbers, comparisons, counts, sets, SQL.
 
 Only the text is looked at. Whether the other spelling works is tried by `repairs.py`.
 """
@@ -6,7 +6,7 @@ Only the text is looked at. Whether the other spelling works is tried by `repair
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +18,9 @@ _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 _SIZES = {"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}
 
 
-def respelled(text: str) -> str:
-    """A formula with everything that is written otherwise here; the same text if there is nothing."""
-    for pattern, replacement in _SPELLINGS:
+def respelled(text: str, *, is_sparql: bool = False) -> str:
+    """A question with everything that is written otherwise here; the same text if there is nothing."""
+    for pattern, replacement in _IN_SPARQL if is_sparql else _SPELLINGS:
         text = pattern.sub(replacement, text)
     return text
 
@@ -56,7 +56,43 @@ def _compared(match: re.Match[str]) -> str:
     return f"{match[1]} {match[2]} {_plain(match[3])}"
 
 
-_SPELLINGS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+def _without_commas(match: re.Match[str]) -> str:
+    return match.group().replace(",", "")
+
+
+def _in_pairs(match: re.Match[str]) -> str:
+    """A SELECT without the brackets that are closed and not opened, or with those that it needs around everything."""
+    head, body, tail = match.groups()
+    inside, depth = re.sub(r"\"[^\"]*\"|<[^>\s]*>", "", body), 0
+    for sign in inside:
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+    body = body.rstrip()
+    while depth < 0 and body.endswith("}"):
+        body, depth = body[:-1].rstrip(), depth + 1
+    is_whole = body.startswith("{") and not re.match(
+        r"\{[^{}]*\}\s*(?:UNION|MINUS|OPTIONAL|FILTER)", body, re.IGNORECASE
+    )
+    return f"{head}{body if is_whole else f'{{ {body} }}'}{' ' + tail if tail else ''}"
+
+
+_Replacement: TypeAlias = "str | Callable[[re.Match[str]], str]"
+_IN_SPARQL: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
+    (re.compile(r"SELECT\s+(?:DISTINCT\s+)?\?\w+(?:\s*,\s*\?\w+)+", re.IGNORECASE), _without_commas),
+    (re.compile(r"(\?\w+)\s+LIKE\s+(['\"])%?([^%'\"]*)%?\2", re.IGNORECASE), r'CONTAINS(\1, "\3")'),
+    (re.compile(r"\s+AND\s+"), " && "),
+    (re.compile(r"\s+OR\s+"), " || "),
+    (re.compile(r"FILTER\s*\(\s*(:\w+)\(\s*(\?\w+)\s*\)", re.IGNORECASE), r"\2 \1 ?value FILTER(?value"),
+    (re.compile(r"(\s:\w+)\s*(<=|>=|[<>])\s*([\d.]+)"), r"\1 ?value FILTER(?value \2 \3)"),
+    (
+        re.compile(
+            r"^(\s*SELECT\b[^{]*?\bWHERE\s+|[^{?]*\bSELECT\b(?:\s+\?\w+)+\s*(?={))(.*?)"
+            r"((?:\bGROUP|\bORDER|\bLIMIT|\bOFFSET)\b[^{}]*)?$",
+            re.IGNORECASE | re.DOTALL,
+        ),
+        _in_pairs,
+    ),
+)
+_SPELLINGS: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (re.compile(r"^\s*\{\s*(.*?)\s*\|\s*(.*)\}\s*$", re.DOTALL), r"\1 : \2"),
     (re.compile(r"^\s*(?:how many|number of)\s+", re.IGNORECASE), "count "),
     (re.compile(r"^\s*count\s*\(\s*\??(\w+)\s*\)\s*:", re.IGNORECASE), r"count \1 :"),

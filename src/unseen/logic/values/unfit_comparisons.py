@@ -40,10 +40,12 @@ def _warning(graph: KnowledgeGraph, name: str, literal: Literal, *, is_loose: bo
     if there & fits or "other" in {*there, given}:
         return
     said = f'"{literal.text}" is a text' if given == "text" else f"{literal.text} is a {given}"
-    plain = given == "text" and literal.text[:1].isdigit()
-    yield f"`{name}` has {' and '.join(f'{kind}s' for kind in sorted(there))}, and {said}" + (
-        ": write it without quotation marks" if plain and is_loose else ""
-    )
+    hint = ""
+    if given == "text" and literal.text[:1].isdigit() and (is_loose or there == {"number"}):
+        hint = ": write it without quotation marks"
+    elif given == "number" and there == {"date"}:
+        hint = ": compare YEAR(...) of it"
+    yield f"`{name}` has {' and '.join(f'{kind}s' for kind in sorted(there))}, and {said}{hint}"
 
 
 def _parts(formula: Formula) -> Iterator[Formula]:
