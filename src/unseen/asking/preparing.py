@@ -108,7 +108,9 @@ def prepare_exactly(graph: KnowledgeGraph, question: str | Query, **wishes: Any)
     """As `prepare`, where nothing is to be predicted: an engine answers the SELECTs that could not be."""
     if isinstance(question, str) and is_sparql(question) and not any(map(wishes.get, _RESTRICTIONS)):
         try:
-            parsed_question(question, graph)
+            parsed = parse(question, graph)[0]
+            if isinstance(parsed, OuterForm):
+                parsed.core.question(parsed.needed, {})
         except (QuestionTooLarge, ValuesMissing):
             raise
         except QueryRefused as refusal:

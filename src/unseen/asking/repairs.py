@@ -57,7 +57,9 @@ def help_with(error: QueryError, graph: KnowledgeGraph, text: str, type_relation
 
 
 def has_exact_answer(graph: KnowledgeGraph, text: str, refusal: QueryRefused) -> bool:
-    """Whether an engine can answer a text that cannot be predicted."""
+    """Whether an engine can answer a text that cannot be predicted because of something that stands in it."""
+    if refusal.position is None and not refusal.place:
+        return False
     from unseen.asking.exact_selects import exact_select
 
     return exact_select(graph, text, refusal, None) is not None

@@ -138,7 +138,7 @@ def test_what_does_not_fit_is_answered_with_what_does(graph: KnowledgeGraph, que
         ("?x : population(x) > 1900-01-01", "`population` has numbers, and 1900-01-01 is a date"),
         ("?x : motto(x) = 2", "`motto` has texts, and 2 is a number"),
         ('?x, y : borders(x, y) & population(x) > "two"', '`population` has numbers, and "two" is a text'),
-        ("SELECT ?x ?p { ?x :population ?p FILTER('2' < ?p) }", '`population` has numbers, and "2" is a text'),
+        ("SELECT ?x ?p { ?x :population ?p FILTER('two' < ?p) }", '`population` has numbers, and "two" is a text'),
         ("?x : population(x) > 2", None),
         ('?x : motto(x) = "2"', None),
         ("?x : founded(x) = 1871", None),
