@@ -185,7 +185,7 @@ def uncalibrated(name: str) -> tuple[str, ...]:
     if not (run / "run.json").is_file() or (run / "calibration.json").is_file():
         return ()
     remedy = "`unseen train ... --resume` calibrates it when it ends or its --minutes are over"
-    return (f"the run {run.name} is not calibrated: its numbers are scores, no probabilities; {remedy}",)
+    return (f"the run {run.name} is not calibrated: its numbers are scores, not probabilities; {remedy}",)
 
 
 def _opened(method: str | Method, effort: str) -> Method | None:
@@ -287,7 +287,7 @@ def _method_of(name: str, device: str) -> Method:
 
 
 def _made(name: str, device: str) -> Method:
-    """A method of the user's own; its factory decides where it computes."""
+    """A method from a user's factory, which chooses the device."""
     from unseen.methods.factories import made_by_factory
 
     if device != "auto":

@@ -83,7 +83,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         answer_file(questions, first, output)
     assert not output.exists()
-    with pytest.raises(UnseenError, match="--restart begins anew"):
+    with pytest.raises(UnseenError, match="--restart starts over"):
         answer_file(questions, Interrupted(graph, "exact", top=2), output)
     second = Interrupted(graph, "exact", top=1)
     assert answer_file(questions, second, output) == 6

@@ -137,7 +137,7 @@ def _prepared_table(
 def _prepared_pattern(
     graph: KnowledgeGraph, bound: BoundPattern, text: str, wishes: tuple[int, bool, bool], kind: str | None, new: bool
 ) -> Question:
-    """A question that is no tree, with the ids of a graph."""
+    """A question that is not a tree, with the ids of a graph."""
     if (kind is not None or new) and len(bound.pattern.answers) > 1:
         raise QueryRefused("`kind` and `new` go with one answer variable: say what kind each variable is by `x a Kind`")
     named = bound.named(graph)
@@ -199,7 +199,7 @@ def lookup_for(
 def parse(
     question: str | Query | Pattern | OuterForm, graph: KnowledgeGraph
 ) -> tuple[Query | Pattern | OuterForm, int | None]:
-    """The query of a question, with names, its pattern where it is no tree, its form where its answers are a table.
+    """The query of a question, with names, its pattern where it is not a tree, its form where its answers are a table.
 
     And its LIMIT, if it has one.
     """

@@ -257,7 +257,7 @@ _EDITS: dict[str, Callable[[Spot], Iterator[str]]] = {
     "expected a comparison like": _comparison,
     "expected a value": _value,
     "a pattern in quotation marks": _value,
-    "is no word of SPARQL": _sparql_word,
+    "is not a word of SPARQL": _sparql_word,
     "is never closed": _brace,
     "an aggregate is selected": _aggregate,
     "is not bound: say what it is": _unselected,

@@ -44,7 +44,7 @@ class AnswerParts:
         if manifest.exists():
             if json.loads(manifest.read_text(encoding="utf-8")) != identity:
                 reason = "holds answers to other questions, of another graph or with other options"
-                raise UnseenError(f"{self.folder}: {reason}; --restart begins anew")
+                raise UnseenError(f"{self.folder}: {reason}; --restart starts over")
             return
         with replacing(manifest) as stream:
             stream.write(json.dumps(identity).encode())
@@ -54,7 +54,7 @@ class AnswerParts:
         return self._path(number).exists()
 
     def write(self, number: int, rows: Sequence[Row]) -> None:
-        """Keep the rows of a part; the file is there as a whole or not at all."""
+        """Keep the rows of a part; its file is written completely or not at all."""
         import pyarrow as pa
         from pyarrow import parquet
 

@@ -35,7 +35,7 @@ SpreadAnswers = Callable[[Sequence[Batch]], Iterable[tuple[int, list[Row]]]]
 
 
 class Asker(Protocol):
-    """What answers the questions of a batch, each with its answers or its error."""
+    """Something that answers the questions of a batch, each with its answers or its error."""
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class GraphAsker:
         return max(1, min(MOST_TOGETHER, MOST_CELLS // max(1, self.graph.num_entities)))
 
     def ask(self, questions: Sequence[AskedQuestion]) -> Results:
-        """All that can be asked in one call; one that cannot is an error of its own."""
+        """The answers by one call of the method; a question that cannot be asked has its own error."""
         prepared = [self._prepared(question) for question in questions]
         bound = [one for one in prepared if not isinstance(one, UnseenError)]
         answers = iter(self._answered(bound))

@@ -66,7 +66,7 @@ def answer(
     values: Values = None,
     workers: Workers = None,
     ray: RayAddress = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Forget what an interrupted run has answered.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Discard the answers of an interrupted run.")] = False,
     literals: Literals = False,
     skip_errors: SkipErrors = False,
 ) -> None:
@@ -74,7 +74,7 @@ def answer(
 
     Columns: number, id, question, rank, entity, key (IRI or the file's own name), known, probability, warnings, error.
     A question that cannot be answered has one row with its error; the others are answered. After Ctrl-C the same
-    command goes on where it stopped. The key of a server is taken from the environment variable UNSEEN_API_KEY.
+    command continues where it stopped. The key of a server is taken from the environment variable UNSEEN_API_KEY.
 
     \b
     Examples:
@@ -101,7 +101,7 @@ def answer(
         try:
             kept = answer_file(asked, asker, output, restart=restart, progress=bar, spread=_spread(crew, asker))
         except KeyboardInterrupt:
-            note("what was answered is kept: the same command goes on from there")
+            note("answers are kept: the same command continues from there")
             raise
     again = f", {kept:,} of them before" if kept else ""
     failed = not_answered(output)

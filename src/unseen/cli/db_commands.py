@@ -81,7 +81,7 @@ def load(
 ) -> None:
     """Load graph files into a database, in bulk: all of them or, if anything is wrong, nothing.
 
-    A SPARQL endpoint is read page by page into PATH.import; after Ctrl-C the same command goes on.
+    A SPARQL endpoint is read page by page into PATH.import; after Ctrl-C the same command continues.
 
     \b
     Examples:
@@ -261,7 +261,7 @@ def _import(path: Path, wanted: Import) -> None:
             wanted = replace(wanted, progress=progress, note=note)
             state = wanted.fetched(path)
     except KeyboardInterrupt:
-        note(f"what has come is in {folder_beside(path)}; the same command goes on")
+        note(f"the pages received are in {folder_beside(path)}; the same command continues")
         raise
     with Database(path) as database:
         wanted.into(database, state)

@@ -63,7 +63,7 @@ def rules(
     holds, plus 5. Both are estimated on samples where a graph is large.
 
     Rules are those that `--method rules` predicts with: mined in a short time and kept for the next command. With
-    --samples or --seconds they are mined anew, and kept if they are more thorough.
+    --samples or --seconds they are mined again, and kept if they are more thorough.
 
     \b
     Examples:
@@ -96,7 +96,7 @@ def rules(
 
 
 def _mined(graph: KnowledgeGraph, samples: int | None, seconds: float | None, seed: int) -> Rules:
-    """Rules that are mined anew."""
+    """Rules that are mined again."""
     from unseen.cli.console import note
     from unseen.rules.mining import mine
     from unseen.rules.opening import use_rules

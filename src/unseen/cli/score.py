@@ -51,7 +51,7 @@ def score(
     explain: Explain = False,
     type_relation: TypeRelation = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="With --file: forget what an interrupted run has scored.")
+        bool, typer.Option("--restart", help="With --file: discard the scores of an interrupted run.")
     ] = False,
     literals: Literals = False,
     skip_errors: SkipErrors = False,
@@ -63,7 +63,7 @@ def score(
     ASK. A fact has the probability that `unseen ask` gives its tail.
 
     With --file, each triple gets a row with its probability, whether it is known, and an error where the graph lacks
-    one of its names. After Ctrl-C the same command goes on where it stopped.
+    one of its names. After Ctrl-C the same command continues where it stopped.
 
     \b
     Examples:
@@ -184,7 +184,7 @@ def _score_file(
             found = scorer.score(path, write, output, progress, restart=restart)
     except KeyboardInterrupt:
         if output is not None:
-            note("what was scored is kept: the same command goes on from there")
+            note("scores are kept: the same command continues from there")
         raise
     scorer.finish()
     return found

@@ -146,7 +146,7 @@ def key_of_term(term: str) -> str:
 
 
 def text_of_term(term: str) -> str:
-    """A literal as a person reads it; other terms as they are."""
+    """The readable text of a literal; other terms unchanged."""
     if not term.startswith('"'):
         return key_of_term(term)
     rdf = pyoxigraph_module()

@@ -18,7 +18,7 @@ TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the question something stands: a position in its text, or the pattern itself in words."""
+    """A place in the question: a position in its text, or the pattern itself in words."""
 
     position: int | None = None
     shown: str = ""

@@ -154,9 +154,9 @@ class Combination:
             scale, offset = score.new_tensor(self.scale), torch.zeros_like(total)
             weights = {name: score.new_tensor(weight) for name, weight in self.offset.items()}
         else:
-            offset = balance(score, numbers, links.missing)
-            parts |= {"missing": links.missing.clamp(LEAST_MISSING, MOST_MISSING).log(), "balance": offset}
             scale = (1 + own.calibration[:, :1]).clamp(min=LEAST_SCALE)
+            offset = balance(scale * score, numbers, links.missing)
+            parts |= {"missing": links.missing.clamp(LEAST_MISSING, MOST_MISSING).log(), "balance": offset}
             weights = dict(zip(CALIBRATION[1:], own.calibration.unbind(dim=1)[1:], strict=True))
         for name, weight in weights.items():
             offset = offset + parts[name] * weight

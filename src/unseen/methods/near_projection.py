@@ -199,7 +199,7 @@ def _sizes_of_relation(adjacency: Adjacency, relation: int) -> NDArray[np.int64]
 def _others(
     graph: KnowledgeGraph, adjacency: Adjacency, sizes: NDArray[np.int64], relation: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of edges that lead to entities that are no candidates, and how many such entities there are of each."""
+    """Numbers of edges that lead to entities that are not candidates, and how many such entities there are of each."""
     every = sources_of(graph, adjacency, relation)
     led_to = np.concatenate([[0], every.sizes])
     numbers = np.concatenate([[len(graph.connected_entities) - every.numbers.sum()], every.numbers])

@@ -64,7 +64,7 @@ def load_weights(path: Path, model: nn.Module) -> None:
 
 
 def save_checkpoint(folder: Path, progress: Progress, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Everything a run needs to go on."""
+    """Everything a run needs to resume."""
     stem = f"last-{progress.step:08d}"
     names = {"weights": f"{stem}.weights.safetensors", "optimizer": f"{stem}.optimizer.safetensors"}
     save_weights(folder / names["weights"], model)

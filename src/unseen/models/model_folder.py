@@ -55,7 +55,7 @@ class ModelFolder:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the model."""
         return self.path.name
 
     @property

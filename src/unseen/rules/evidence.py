@@ -37,7 +37,7 @@ class State(NamedTuple):
     """What firing writes in: 8 bytes an entity, and the evidence of those that rules lead to, which is few pages."""
 
     slots: NDArray[np.int32]
-    """By entity: one more than its slot; 0 if it is no candidate."""
+    """By entity: one more than its slot; 0 if it is not a candidate."""
     counts: NDArray[np.int32]
     """By entity, for whoever counts and clears again."""
     entities: NDArray[np.int32]

@@ -51,7 +51,7 @@ def place_of(graph: KnowledgeGraph, kind: str = RULES) -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """The folder of the user for what can be made anew; None if there is to be none."""
+    """The folder of the user for what can be rebuilt; None if there is to be none."""
     named = os.environ.get(SETTING)
     if named is not None:
         return Path(named) if named else None

@@ -1,7 +1,7 @@
-"""Rules of a graph that has grown out of another, or lost some of its facts: only what changed is mined anew.
+"""Rules of a graph that has grown out of another, or lost some of its facts: only what changed is mined again.
 
 A relation has *changed* if it is new, or has other edges and their number changed by 2 % or lies below 1,000. Rules
-that conclude it are mined anew. Rules of others that have it in their body are measured anew, and new ones of one or
+that conclude it are mined again. Rules of others that have it in their body are measured anew, and new ones of one or
 two edges are looked for (`changed_bodies`). Weights stay; those of new relations are the ones that all share.
 """
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
 
 SMALL = 1000
-"""Triples up to which all rules are mined anew."""
+"""Triples up to which all rules are mined again."""
 FEW_EDGES, SHARE = 1000, 0.02
 """A relation with fewer edges has changed with any of them; another if so large a share came or went."""
 DRIFT, MOST_CHANGED = 0.2, 0.5
-"""Shares of triples and of relations above which everything is mined anew."""
+"""Shares of triples and of relations above which everything is mined again."""
 
 
 def is_successor(rules: Rules, graph: KnowledgeGraph) -> bool:
@@ -45,7 +45,7 @@ def is_successor(rules: Rules, graph: KnowledgeGraph) -> bool:
 
 
 def changed_relations(rules: Rules, graph: KnowledgeGraph) -> NDArray[np.bool_]:
-    """By relation: whether its rules are to be mined anew."""
+    """By relation: whether its rules are to be mined again."""
     known, counts = len(rules.relation_keys), counts_of(graph)
     changed = np.ones(len(counts), bool)
     few = (np.minimum(counts[:known], rules.counts) < FEW_EDGES) & (fingerprints(graph)[:known] != rules.fingerprints)

@@ -93,11 +93,11 @@ class ServedGraph:
         return self._done(self._service.score(stated, _CALL.get().caller))[0]
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Entities whose name holds a text, the nearest first."""
+        """Entities whose name contains a text, the nearest first."""
         return self._looked_up(lambda graph: entities_like(graph, search, limit))
 
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Relations whose name holds a text, the most frequent first."""
+        """Relations whose name contains a text, the most frequent first."""
         return self._looked_up(lambda graph: relations_like(graph, search, limit))
 
     def attributes(self) -> list[dict[str, Any]]:

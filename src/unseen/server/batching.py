@@ -22,6 +22,7 @@ from unseen.errors import Stopped
 from unseen.logic.stopping import checked_by, enough_after
 from unseen.server.admission import Backlog, Bounds, Cost, Ticket
 from unseen.server.callers import Caller
+from unseen.server.memory import given_back
 from unseen.server.problems import Problem, disconnected, stopping, too_slow
 from unseen.server.workers import THREADS, log
 
@@ -338,20 +339,28 @@ class Batcher(Generic[Item, Result]):
 
     def _answered_within(self, batch: _Taken[Item, Result], check: Callable[[], None]) -> Sequence[Result | Exception]:
         first = min(ticket.deadline for ticket in batch) - time.monotonic()
-        with checked_by(check), enough_after(first):
+        with given_back(), checked_by(check), enough_after(first):
             return self._answered([ticket.item.item for ticket in batch])
 
     def _answered(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
         """A result or an error for each item; if the call itself fails, each alone, so that only one suffers."""
         try:
-            return self._answer(items)
+            return [without_frames(result) for result in self._answer(items)]
         except Stopped as stopped:
             return [stopped] * len(items)
         except Exception as error:  # noqa: BLE001 - whatever it is, everyone who waits must hear of it
             log.error(json.dumps({"event": "error", "error": repr(error)[:500]}), exc_info=error)
             if len(items) == 1:
-                return [error]
+                return [without_frames(error)]
             return [result for item in items for result in self._answered([item])]
+
+
+def without_frames(result: Result | Exception) -> Result | Exception:
+    """A result; an error without what was in memory where it happened, which could be hundreds of megabytes."""
+    if isinstance(result, Exception):
+        result.__context__ = result.__cause__ = None
+        return result.with_traceback(None)
+    return result
 
 
 def bounds_of(limits: Limits, lanes: int = 1) -> Bounds:

@@ -87,7 +87,8 @@ def _for_questions(service: Service, overview: Overview) -> list[Route]:
         """Draw a question with the values of one answer, explain it, and give the sets that it is computed from."""
         parameters = await parameters_of(request, service.read)
         asked = asked_of(_question(parameters), parameters)
-        body = await why_view(service, asked, parameters.single("answer"), service.caller_of(request))
+        wanted, is_plain = parameters.single("answer"), parameters.flag("plain")
+        body = await why_view(service, asked, wanted, service.caller_of(request), is_plain=is_plain)
         return await service.help(lambda: JSONResponse(body))
 
     return [

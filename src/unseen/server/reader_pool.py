@@ -214,7 +214,7 @@ class Readers:
             self._free(reader)
 
     def _start_clocks(self) -> None:
-        """Whoever came before the first reader was there has all of the time from now on."""
+        """Requests that arrived before the first reader get their full time from now on."""
         if not self._was_ready:
             self._was_ready = True
             for job in self._waiting:

@@ -120,9 +120,9 @@ def test_values_with_predictions_are_known_first(graph: KnowledgeGraph) -> None:
         ("?x : population(x, France)", "`population` is an attribute"),
         (
             "SELECT ?x { ?x :populaton ?p FILTER(?p > 2) }",
-            "populaton is no attribute of the graph, closest: population",
+            "populaton is not an attribute of the graph, closest: population",
         ),
-        ("SELECT ?x { ?x :motto ?m FILTER(REGEX(?m, '(')) }", "is no regular expression"),
+        ("SELECT ?x { ?x :motto ?m FILTER(REGEX(?m, '(')) }", "is not a regular expression"),
         ("SELECT ?x { ?x :borders ?y } ORDER BY ?q", "is not bound"),
     ],
 )

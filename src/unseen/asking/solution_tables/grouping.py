@@ -87,7 +87,7 @@ class CountedGroup:
 def grouped(
     form: OuterForm, wanted: int, *, exact: bool
 ) -> Generator[Wanted, Any, tuple[tuple[str, ...], Rows, tuple[str, ...]]]:
-    """The columns, the rows in order, and what is to be said of them."""
+    """The columns, the rows in order, and warnings about them."""
     grouping = form.grouping
     if grouping is None:
         raise TypeError("nothing is counted")
@@ -106,7 +106,7 @@ def grouped(
 def _known(
     form: OuterForm, grouping: Grouping
 ) -> Generator[Wanted, Any, tuple[dict[Values, CountedGroup], tuple[str, ...]]]:
-    """The groups that the graph has, by their values, and what is to be said of them."""
+    """The groups that the graph has, by their values, and warnings about them."""
     if not form.group:
         most = MOST_KNOWN if grouping.keys else 1
         found: Answers = yield Predicted((*grouping.keys, *_counted(form, grouping.counts[0])), top=most, exact=True)

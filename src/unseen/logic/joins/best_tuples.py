@@ -27,7 +27,7 @@ from unseen.logic.resolving import resolved
 from unseen.logic.stopping import check_stop, search_time_left
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -160,7 +160,7 @@ class TupleSearch:
         trees: BoundTrees,
         estimate: Estimate,
         allowed: NDArray[np.bool_],
-        known: Iterable[Values] = (),
+        known: NDArray[np.integer],
         *,
         most_steps: int,
         promises: Mapping[Values, float] | None = None,
@@ -169,7 +169,7 @@ class TupleSearch:
         self.graph, self.plan, self.trees, self.estimate = trees.graph, trees.plan, trees, estimate
         self.allowed = allowed
         self.found = FoundTuples()
-        self._known = self._by_prefix(known)
+        self._known = _KnownRows(known, self.plan.answers.index(self.plan.steps[-1].variable))
         self._completed: list[Partial] = []
         self._open: list[Partial] = [(-1.0, 0, (), 1.0, 1.0)]
         self._promised: list[tuple[float, Partial]] = []
@@ -273,7 +273,7 @@ class TupleSearch:
         row = rows.own * self.allowed
         assigned = {step.variable: value for step, value in zip(self.plan.steps, values, strict=False)}
         last = self.plan.steps[-1].variable
-        row[self._known.get(self._prefix(assigned), [])] = 0
+        row[self._known.last(self._prefix(assigned))] = 0
         if self._acyclic is not None:
             np.maximum(self._acyclic, acyclic * rows.acyclic, out=self._acyclic)
         few = largest(row, wanted)
@@ -302,10 +302,19 @@ class TupleSearch:
         last = self.plan.steps[-1].variable
         return tuple(assigned[variable] for variable in self.plan.answers if variable != last)
 
-    def _by_prefix(self, known: Iterable[Values]) -> dict[Values, list[int]]:
-        """The last values of known tuples, by the others."""
-        place = self.plan.answers.index(self.plan.steps[-1].variable)
-        found: dict[Values, list[int]] = {}
-        for values in known:
-            found.setdefault((*values[:place], *values[place + 1 :]), []).append(values[place])
-        return found
+
+class _KnownRows:
+    """Known tuples, sorted, to find those that begin alike: there may be millions."""
+
+    def __init__(self, rows: NDArray[np.integer], place: int) -> None:
+        """`place` is that of the value that is assigned last."""
+        columns = [*(rows[:, other] for other in range(rows.shape[1]) if other != place), rows[:, place]]
+        order = np.lexsort(columns[::-1])
+        *self._prefixes, self._last = (column[order] for column in columns)
+
+    def last(self, prefix: Values) -> NDArray[np.integer]:
+        """The last values of the tuples whose other values are these."""
+        low, high = 0, len(self._last)
+        for column, value in zip(self._prefixes, prefix, strict=True):
+            low, high = low + np.searchsorted(column[low:high], [value, value + 1])
+        return self._last[low:high]

@@ -139,7 +139,7 @@ def _relaxed_tree(own: list[Formula], rest: list[Formula], root: Variable) -> Qu
     kept = _spanning([*own, *rest], root)
     try:
         return tree_of(kept, root) if kept else None
-    except QueryRefused:  # a negation or an alternative that is no tree: its own parts bound it as well
+    except QueryRefused:  # a negation or an alternative that is not a tree: its own parts bound it as well
         return tree_of(own, root) if own else None
 
 

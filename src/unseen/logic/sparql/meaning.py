@@ -141,7 +141,7 @@ class _Meaning:
                 return Disjunction(tuple(self.group(group, outer) for group in part.groups), part.place)
 
     def minus(self, part: Minus, before: Bound, outer: Variables) -> list[Formula]:
-        """What MINUS excludes; nothing if it shares no variable with what stands before it."""
+        """What MINUS excludes; nothing if it shares no variable with the patterns before it."""
         formula = self.group(part.group, outer)
         if known := free_variables(formula) & outer:
             self.refuse("MINUS inside of EXISTS may not use variables from outside of it", known, part.place)

@@ -46,7 +46,7 @@ class Union:
 
 @dataclass(frozen=True)
 class Minus:
-    """What the group matches is removed from what stands before."""
+    """Removes what the group matches from the solutions before it."""
 
     group: Group
     place: Place

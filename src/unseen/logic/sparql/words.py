@@ -1,4 +1,4 @@
-"""What can be said about a SPARQL text before it is parsed: its words, its brackets, and what is never answered.
+"""A SPARQL text before it is parsed: its words, its brackets, and what is never answered.
 
 Outside of names, variables and strings every word of SPARQL is a keyword. So a construct that is refused is found by
 its word, with the exact place, and a text that is too long or nested too deeply never reaches the parser.
@@ -200,7 +200,7 @@ def _check_word(token: Token, following: list[Token], text: str) -> None:
     if following and following[0].text == "(":
         reason = f"the function {shown} is not supported: FILTER compares values or names, or tests (NOT) EXISTS"
         raise QueryRefused(reason, text=text, position=token.position)
-    problem = f"`{shown}` is no word of SPARQL; names are written `:{shown}` or as an <iri>"
+    problem = f"`{shown}` is not a word of SPARQL; names are written `:{shown}` or as an <iri>"
     raise QuerySyntaxError(problem, text=text, position=token.position)
 
 

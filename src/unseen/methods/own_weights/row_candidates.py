@@ -43,6 +43,11 @@ class RowCandidates:
     missing: Floats
     """[row]: how many targets are expected to be missing."""
 
+    @property
+    def num_answered(self) -> int:
+        """Rows with an answer that was hidden."""
+        return int((self.is_true & (self.many > 0)).any(axis=1).sum())
+
     @classmethod
     def joined(cls, parts: list[RowCandidates]) -> RowCandidates:
         """The rows of all parts."""

@@ -33,6 +33,7 @@ const style = () => [
       "font-size": 13,
       "text-wrap": "wrap",
       "text-max-width": 130,
+      "line-height": 1.2,
       "text-valign": "center",
       "background-color": colour("card"),
       "border-width": 1.5,
@@ -115,11 +116,15 @@ export const around = (middle) => (picture) => {
   const others = picture.nodes().filter((node) => node.id() !== middle);
   const centre = picture.getElementById(middle);
   centre.position({ x: 0, y: 0 });
-  const away = (node) => size(centre).width / 2 + 100 + size(node).width / 2;
+  const label = Math.max(40, ...picture.edges().map((edge) => pen.measureText(edge.data("label")).width * 0.85));
+  const away = (node) => size(centre).width / 2 + Math.min(110, label + 24) + size(node).width / 2;
   const right = Math.ceil(others.length / 2);
+  const widest = Math.max(1, ...others.map((node) => away(node) + size(node).width / 2));
+  const room = ((2 * widest + 44) * picture.height()) / picture.width() - 60;
+  const apart = Math.max(58, Math.min(96, room / right));
   others.forEach((node, number) => {
     const [place, count] = number < right ? [number, right] : [number - right, others.length - right];
-    node.position({ x: number < right ? away(node) : -away(node), y: (place - (count - 1) / 2) * 64 });
+    node.position({ x: number < right ? away(node) : -away(node), y: (place - (count - 1) / 2) * apart });
   });
 };
 

@@ -48,7 +48,7 @@ class Lost(Exception):
 
 @dataclass(frozen=True)
 class ReplicaSettings:
-    """What a replica is told when it starts."""
+    """The settings of a replica."""
 
     server: ServerSettings
     threads: int
