@@ -13,6 +13,7 @@ from tests.conformance.methods import combined, zero_shot
 from unseen.errors import EvaluationError, TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project
+from unseen.methods import combined as combined_module
 from unseen.methods.combination import CALIBRATION, EVIDENCE, Combination, LinkEvidence, OwnRows
 from unseen.methods.combined import Combined
 from unseen.methods.mined_rules import MinedRules
@@ -139,6 +140,18 @@ class TestCombined:
         assert torch.allclose(in_parts.answer(graph, [query])[0], whole, atol=1e-4)
         with pytest.raises(TooLarge, match="--effort normal"):
             combined().at("full").answer(graph, [query])
+
+    def test_memory_is_looked_at_before_the_first_question_to_a_large_graph(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        graph, method = symmetric_world(), combined()
+        monkeypatch.setattr(footprint, "bytes_free", lambda _device=None: 1000)
+        method.check_memory(graph)
+        monkeypatch.setattr(combined_module, "NEVER_LARGE", 0)
+        with pytest.raises(TooLarge, match=r"predictions need about .* --method exact"):
+            method.check_memory(graph)
+        method.answer(graph, [Project(0, Anchor(0))])
+        method.check_memory(graph)
 
     def test_a_fact_added_a_second_ago_counts(self) -> None:
         graph, method = symmetric_world(), combined()

@@ -156,9 +156,9 @@ class Combination:
         offset = sum((parts[name] * weight for name, weight in self.offset.items()), torch.zeros_like(total))
         if own is None:
             return _bounded(self.scale * score + offset.unsqueeze(1))
-        parts |= {"missing": links.missing.clamp(LEAST_MISSING, MOST_MISSING).log()}
-        parts |= {"balance": balance(score, numbers, links.missing)}
         scale = (1 + own.calibration[:, :1]).clamp(min=LEAST_SCALE)
+        parts |= {"missing": links.missing.clamp(LEAST_MISSING, MOST_MISSING).log()}
+        parts |= {"balance": balance(scale * score, numbers, links.missing)}
         named = zip(CALIBRATION[1:], own.calibration.unbind(dim=1)[1:], strict=True)
         fitted = parts["balance"] + sum(parts[name] * weight for name, weight in named)
         above = MOST_ABOVE / links.size.log().abs().clamp(min=1e-6)
