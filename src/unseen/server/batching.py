@@ -22,6 +22,7 @@ from unseen.errors import Stopped
 from unseen.logic.stopping import checked_by, enough_after
 from unseen.server.admission import Backlog, Bounds, Cost, Ticket
 from unseen.server.callers import Caller
+from unseen.server.memory import given_back
 from unseen.server.problems import Problem, disconnected, stopping, too_slow
 from unseen.server.workers import THREADS, log
 
@@ -338,7 +339,7 @@ class Batcher(Generic[Item, Result]):
 
     def _answered_within(self, batch: _Taken[Item, Result], check: Callable[[], None]) -> Sequence[Result | Exception]:
         first = min(ticket.deadline for ticket in batch) - time.monotonic()
-        with checked_by(check), enough_after(first):
+        with given_back(), checked_by(check), enough_after(first):
             return self._answered([ticket.item.item for ticket in batch])
 
     def _answered(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
