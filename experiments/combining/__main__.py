@@ -20,6 +20,7 @@ from experiments.pretraining.trial import dataset_of
 from unseen.methods.combination import Combination
 from unseen.methods.combined import Combined
 from unseen.methods.mined_rules import MinedRules
+from unseen.methods.zero_shot.zero_shot import ZeroShot
 from unseen.models.checkpoint import read_json, write_json
 from unseen.models.model_folder import COMBINATION, RULE_MEMBERS, find_model, open_model
 
@@ -29,8 +30,10 @@ def main() -> None:
     options = _parser().parse_args()
     folder = find_model(options.model).path
     before = _before(folder)
-    network = open_model(options.model, device=options.device)
-    network = getattr(network, "beside_rules", None) or network
+    opened = open_model(options.model, device=options.device)
+    network = opened.beside_rules if isinstance(opened, Combined) else opened
+    if not isinstance(network, ZeroShot):
+        raise SystemExit(f"{options.model} is not a network for any graph: name a zero-shot model")
     method = Combined(network, MinedRules(members=RULE_MEMBERS), before)
     graphs = {}
     for path in options.data:
