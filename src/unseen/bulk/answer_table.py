@@ -79,7 +79,7 @@ def not_answered(output: Path) -> int:
     from pyarrow import parquet
 
     errors = parquet.read_table(output, columns=["error"])["error"]
-    return len(errors) - errors.null_count
+    return int(len(errors) - errors.null_count)
 
 
 def _schema() -> pa.Schema:
