@@ -87,6 +87,15 @@ class TestCombination:
         assert bool(torch.isfinite(WEIGHTS.logits(evidence, own)).all())
         assert 0.9 < float(WEIGHTS.probabilities(evidence, own)[0, 0]) < 1
 
+    def test_a_set_unlike_the_single_sources_of_the_fit_is_not_made_certain_to_reach_what_is_missing(self) -> None:
+        own = OwnRows(torch.zeros(1, len(EVIDENCE)), torch.zeros(1, len(CALIBRATION)))
+        weak = replace(links([0.1] + [1e-6] * 99, [0.0] * 100), missing=torch.tensor([60.0]))
+        single, pair = (replace(weak, size=torch.tensor([size])) for size in (1.0, 2.4))
+        assert float(WEIGHTS.probabilities(single, own)[0].max()) > 0.99
+        found = WEIGHTS.probabilities(pair, own)[0]
+        assert float(found[0]) < 0.9
+        assert found.argmax() == 0
+
     def test_it_survives_json(self) -> None:
         again = Combination.from_json(json.loads(json.dumps(WEIGHTS.to_json())))
         assert again == WEIGHTS

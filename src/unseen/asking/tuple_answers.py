@@ -88,6 +88,7 @@ class _Tuples:
         if self.method is not None and self.trees is not None and wanted > 0:
             search = self._search(self.trees, self._of_entities(found), wanted)
             best = search.best(wanted)
+            self._by_sets(search)
             shown += self._predicted(best.best(wanted))[:wanted]
             complete, missed = is_whole and search.is_complete(wanted), best.missed
         warnings = [] if is_whole else [f"there are more than {len(found):,} known answers: only so many were counted"]
@@ -140,7 +141,15 @@ class _Tuples:
         )
         promises = quick.best(wanted).promises(PROMISED * wanted)
         steps = self._steps(NETWORK_BUDGET, names=names)
-        return TupleSearch(trees, self._estimate, self.allowed, known, most_steps=steps, promises=promises)
+        return TupleSearch(
+            trees, self._estimate, self.allowed, known, most_steps=steps, promises=promises, reads_sets=True
+        )
+
+    def _by_sets(self, search: TupleSearch) -> None:
+        """Let a network that reads whole sets say how probable the tuples are that were found."""
+        whole = search.trees.whole()
+        if whole is not None and search.reads_sets and search.found.tuples:
+            search.as_a_set(self._estimate([whole])[0])
 
     def _steps(self, budget: SearchBudget, *, names: bool = False) -> int:
         """Relation steps that a search may take; questions that name something find more with fewer."""

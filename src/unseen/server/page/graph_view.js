@@ -49,10 +49,10 @@ async function follow(note, signal) {
 }
 
 const MEANING = "Predictable: up to ten facts of each relation were hidden and asked for from both ends; the share that came back among the first ten answers.";
-function told({ state, answered, planned, message }) {
+function told({ state, answered, planned, message, is_cut: isCut }) {
   if (state === "failed") return [`How well relations can be predicted is not known: ${message}.`];
   if (state === "running") return [MEANING, " ", el("progress", { value: answered, max: planned || 1, "aria-label": "Finding out" }), planned ? ` ${count(answered)} of ${count(planned)} tried` : " preparing"];
-  return [MEANING, answered < planned ? ` The time was enough for ${count(answered)} of ${count(planned)} tries; a dash means that a relation was not reached.` : ""];
+  return [MEANING, isCut ? ` The time was enough for ${count(answered)} of ${count(planned)} tries; a dash means that a relation was not reached.` : ""];
 }
 const FEW = 5;
 

@@ -104,7 +104,7 @@ function steps(data, { question: _, ...wishes }) {
         { class: "card" },
         el("h3", {}, el("span", { class: "tag" }, `set ${place + 1}`), step.label),
         members(step),
-        step.question && el("a", { class: "note", href: address("/ask", { question: step.question, ...wishes }) }, "ask this alone"),
+        step.question && el("a", { class: "alone", href: address("/ask", { question: step.question, ...wishes }) }, "ask this alone"),
       ),
     ),
   );
