@@ -271,6 +271,37 @@ def test_probabilities_of_tuples_are_those_of_brute_force(question: str, entitie
         )
 
 
+class SetReader(LinkTable):
+    """A method with a network beside its rules."""
+
+    beside_rules = True
+
+    @property
+    def rules(self) -> LinkTable:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("question", "tree"),
+    [
+        ("?x : exists y . r0(x, y) & r1(x, y) & r2(e1, y)", "?x : exists y . r0(x, y) & r2(e1, y)"),
+        ("?x : exists y . r0(x, y) & !r1(x, y) & r2(e1, y)", "?x : exists y . r0(x, y) & r2(e1, y)"),
+    ],
+)
+def test_a_network_speaks_with_all_values_of_inner_variables(question: str, tree: str) -> None:
+    graph = KnowledgeGraph.from_triples([*random_graph(Random(3), 8, 3, 16), ("e1", "r2", "e2"), ("e1", "r0", "e2")])
+    links = table_of(graph, 4)
+    numbers = [
+        {one.entity: one.probability for one in unseen.ask(graph, text, method=method, top=8, predicted_only=True)}
+        for text, method in ((question, links), (question, SetReader(links.links)), (tree, links))
+    ]
+    alone, as_a_set, at_most = numbers
+    assert as_a_set
+    for entity in alone.keys() & as_a_set.keys() & at_most.keys():
+        assert alone[entity] <= as_a_set[entity] * 1.0001
+        assert as_a_set[entity] <= at_most[entity] * 1.0001
+
+
 @pytest.mark.parametrize("method", ["edge-type", "rules"])
 def test_a_tree_has_the_same_numbers_as_a_pattern(method: str) -> None:
     graph = unseen.load("countries")

@@ -45,6 +45,12 @@ def made_up_rows(count: int, useful: str) -> tuple[RowCandidates, np.ndarray]:
     return RowCandidates(kinds, many, is_true, shipped, np.zeros((count, 6)), np.ones(count)), np.zeros(count, np.int64)
 
 
+def chances_by(columns: np.ndarray, calibration: np.ndarray) -> np.ndarray:
+    """The probability of each candidate of each row."""
+    start = columns[:, :, CALIBRATION.index("scale")] + columns[:, :, CALIBRATION.index("balance")]
+    return 1 / (1 + np.exp(-start - np.einsum("rck,rk->rc", columns, calibration)))
+
+
 class TestHiddenRows:
     def test_about_a_tenth_of_the_facts_around_is_hidden_and_asked_for(self) -> None:
         graph = mirrored_world()
@@ -98,9 +104,9 @@ class TestFit:
         rows, relations = made_up_rows(200, "rules")
         evidence, calibration = own_fit.fitted_weights(rows, relations, np.ones(200), 2)
         scores, totals = own_fit.scores_of(rows, evidence[relations])
-        columns = own_fit.calibration_columns(scores, rows, totals)
-        start = columns[:, :, CALIBRATION.index("scale")] + columns[:, :, CALIBRATION.index("balance")]
-        chances = 1 / (1 + np.exp(-start - np.einsum("rck,rk->rc", columns, calibration[relations])))
+        chances = chances_by(
+            own_fit.calibration_columns(scores, rows, totals, calibration[relations, 0]), calibration[relations]
+        )
         assert chances[:, 0].mean() > 0.8
         assert chances[:, 1:30].mean() < 0.05
 
@@ -110,6 +116,36 @@ class TestFit:
             rows.kinds, rows.many, np.zeros_like(rows.is_true), rows.shipped, rows.offsets, rows.missing
         )
         assert not own_fit.fitted_weights(nothing, relations, np.ones(20), 2)[0].any()
+
+
+def rows_with(each: int, absent: list[int], hidden: list[int], noise: int = 60) -> RowCandidates:
+    """Rows of a relation with so many targets a source: some absent, some of these hidden; rules tell targets apart."""
+    count, known = len(absent), each - np.array(absent)
+    kinds = RANDOM.normal(size=(count, SIZE, len(EVIDENCE)))
+    is_true, many = np.zeros((count, SIZE), bool), np.zeros((count, SIZE))
+    for row, (gone, asked) in enumerate(zip(absent, hidden, strict=True)):
+        kinds[row, :gone, EVIDENCE.index("rules")] += 3
+        is_true[row, :asked], many[row, : gone + noise] = True, 1.0
+    missing = np.where(known > 0, known / 9, 1.0) if each > 1 else np.where(known > 0, 1e-3, 1.0)
+    offsets = np.zeros((count, 6))
+    offsets[:, 4] = np.log1p(known)
+    return RowCandidates(kinds, many, is_true, np.tile([0.0, 1.0, 0, 0, 0], (count, 1)), offsets, missing)
+
+
+@pytest.mark.parametrize("each", [1, 30])
+def test_as_many_are_expected_as_are_missing(each: int) -> None:
+    missing = RANDOM.binomial(each - 1, MISSING, 400)  # one is there, or it would not be asked about
+    hidden = RANDOM.binomial(each - missing, MISSING)
+    tried = rows_with(each, (missing + hidden).tolist(), hidden.tolist())
+    relations = np.zeros(400, np.int64)
+    evidence, calibration = own_fit.fitted_weights(tried, relations, np.ones(400), 2)
+    absent = RANDOM.binomial(each, MISSING, 400)
+    asked = rows_with(each, absent.tolist(), [0] * 400)
+    scores, totals = own_fit.scores_of(asked, evidence[relations])
+    chances = chances_by(
+        own_fit.calibration_columns(scores, asked, totals, calibration[relations, 0]), calibration[relations]
+    )
+    assert (asked.many * chances).sum(axis=1).mean() == pytest.approx(absent.mean(), rel=0.1)
 
 
 class TestFile:

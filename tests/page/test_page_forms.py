@@ -31,7 +31,7 @@ def test_tuples_are_a_table_whose_rows_are_explained_and_saved(watched: Watched)
     rows = list(csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8").splitlines()))
     assert {"x": "Spain", "l": "Galician"}.items() <= next(row for row in rows if row["l"] == "Galician").items()
     page.locator(".tuples tr.answer:not(.known) a.why").first.click()
-    page.wait_for_selector(".drawing canvas")
+    page.wait_for_selector("#reason")
     words = page.get_attribute(".drawing", "aria-label") or ""
     assert "(predicted)" in words
     assert "not speaks" in words

@@ -11,7 +11,7 @@ import numpy as np
 
 from unseen.asking.answers import DEFAULT_TOP, Question
 from unseen.errors import QueryRefused, QuestionTooLarge, UnseenError, ValuesMissing
-from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, walk
+from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, Valued, bind, walk
 from unseen.logic.events import At
 from unseen.logic.formula import Atom, constants_of, links_of
 from unseen.logic.impossible_joins import impossible_joins, impossible_pairs
@@ -23,6 +23,7 @@ from unseen.logic.pattern import Pattern
 from unseen.logic.resolving import KindNames, resolved, starts_from_anything, type_relation_of
 from unseen.logic.restricting import ends_like, related_to_named, without_given
 from unseen.logic.values.attributes_shown import shown_attributes
+from unseen.logic.values.unfit_comparisons import unfit_comparisons
 from unseen.logic.variables import ANSWER, with_variables
 
 if TYPE_CHECKING:
@@ -89,12 +90,14 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
     _require_ids(query, graph)
     attributes = shown_attributes(graph, query, order, variable)
+    valued = [node.part for node in walk(query) if isinstance(node, Valued)]
     related = related_to_named(graph, query, types) if new else None
     query = resolved(query, graph, types, predict=predict_values)
     warnings = (
         *impossible_joins(graph, query),
         *_unbounded(parsed),
         *_unpredictable(graph, attributes, predict_values),
+        *unfit_comparisons(graph, valued),
     )
     query, candidates = _restricted(graph, query, kind, related)
     shown = {"variable": variable, "order": order, "attributes": attributes, "predict_values": predict_values}
@@ -105,7 +108,9 @@ def prepare_exactly(graph: KnowledgeGraph, question: str | Query, **wishes: Any)
     """As `prepare`, where nothing is to be predicted: an engine answers the SELECTs that could not be."""
     if isinstance(question, str) and is_sparql(question) and not any(map(wishes.get, _RESTRICTIONS)):
         try:
-            parsed_question(question, graph)
+            parsed = parse(question, graph)[0]
+            if isinstance(parsed, OuterForm):
+                parsed.core.question(parsed.needed, {})
         except (QuestionTooLarge, ValuesMissing):
             raise
         except QueryRefused as refusal:
@@ -138,7 +143,8 @@ def _prepared_pattern(
     named = bound.named(graph)
     related = related_to_named(graph, named, bound.names.type_relation) if new else None
     _, candidates = _restricted(graph, named, kind, related)
-    warnings = tuple(impossible_pairs(graph, bound.pattern.parts, bound.names.relation_id))
+    parts = bound.pattern.parts
+    warnings = (*impossible_pairs(graph, parts, bound.names.relation_id), *unfit_comparisons(graph, parts))
     return Question(text, bound.relations(graph), *wishes, candidates, warnings, pattern=bound)
 
 

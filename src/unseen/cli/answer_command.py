@@ -83,6 +83,7 @@ def answer(
       unseen answer questions.parquet -g http://127.0.0.1:7878 -o answers.parquet
       unseen answer questions.txt -g graph.db -o answers.parquet --workers 4
     """
+    from unseen.bulk.answer_table import not_answered
     from unseen.bulk.answering_files import answer_file
     from unseen.bulk.question_files import read_questions
     from unseen.cli.console import note, progress_bar
@@ -103,7 +104,9 @@ def answer(
             note("answers are kept: the same command continues from there")
             raise
     again = f", {kept:,} of them before" if kept else ""
-    note(f"{len(asked):,} questions answered{again}: {output}")
+    failed = not_answered(output)
+    but = f" ({failed:,} could not be: see the column `error`)" if failed else ""
+    note(f"{len(asked):,} questions answered{again}{but}: {output}")
 
 
 def _asker(

@@ -52,6 +52,14 @@ class Derived(Generic[Computed]):
                     self._inherited.pop(graph, None)
         return found
 
+    def is_known(self, graph: KnowledgeGraph) -> bool:
+        """Whether it has been computed."""
+        return graph in self._known
+
+    def has_earlier(self, graph: KnowledgeGraph) -> bool:
+        """Whether it would be brought up to date, from what was computed of an earlier graph."""
+        return graph in self._inherited
+
     def _computed(self, graph: KnowledgeGraph, *given: Any) -> Computed:
         earlier = self._inherited.get(graph)
         return self._make(graph, *given) if earlier is None else self._update(*earlier, graph, *given)

@@ -55,9 +55,6 @@ class Some(Query):
     part: Query
     variable: str | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._set_depth_and_size()
-
     @property
     def children(self) -> tuple[Query, ...]:
         """The set."""

@@ -109,7 +109,8 @@ OVERVIEW = _view(
 QUALITY = _view(
     "How well relations can be predicted",
     "By relation: the share of hidden facts that came back among the first ten answers, and that of any order. A check "
-    "runs in the background; `state` is unknown (nothing predicts), running, done or failed.",
+    "runs in the background; `state` is unknown (nothing predicts), running, done or failed; `is_cut` says that its "
+    "time was too short for all tries.",
     required=("state", "answered", "planned", "relations"),
 )
 ASK_JSON = _view(

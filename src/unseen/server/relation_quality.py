@@ -100,4 +100,5 @@ class RelationQuality:
             if row.scores
         }
         counts = {"answered": answered or self._shown["answered"], "planned": planned or self._shown["planned"]}
-        self._shown = {"state": state, **counts, "relations": known}
+        is_cut = state == "done" and found.stopped == "time"
+        self._shown = {"state": state, "is_cut": is_cut, **counts, "relations": known}

@@ -12,6 +12,8 @@ import shutil
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unseen.errors import DatabaseError
 from unseen.graph.files.atomic_file import replacing
 
@@ -117,6 +119,12 @@ class ImportState:
             stream.flush()
             os.fsync(stream.fileno())
         self.length += len(data)
+
+    def different_lines(self, start: int) -> int:
+        """How many different statements there are from a place of the file on."""
+        with self.file.open("rb") as stream:
+            stream.seek(start)
+            return len(np.unique(np.fromiter(map(hash, stream), np.int64)))
 
     def save(self) -> None:
         """Let all that has come count."""

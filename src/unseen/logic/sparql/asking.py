@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from unseen.logic.formula import Formula
 
 _SELECT = "SELECT ?ask"
-_DECLARATIONS = ("PREFIX", "BASE")
 _FORMS = ("ASK", "SELECT", "CONSTRUCT", "DESCRIBE")
 
 

@@ -6,6 +6,7 @@ The core's text is the text of the question with blanks in place of everything e
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused
@@ -166,8 +167,16 @@ class _Outer:
             if test.variables <= names and self._can_be_read([*inner, test]):
                 kept.append(test)
             else:
+                self._check_functions(test)
                 self.outer.append(test)
         return SparqlCore(self._read([*inner, *kept]), self.text)
+
+    def _check_functions(self, test: Piece) -> None:
+        """Refuse an attribute that is written as a function."""
+        for token, after in pairwise(test.tokens):
+            if after.text == "(" and _is_name(token, self.names and self.names[0]):
+                reason = f"`{token.text}` is no function: write `?x {token.text} ?value` and compare ?value"
+                refuse(self.text, reason, token)
 
     def _check_order(self, inner: Sequence[Piece]) -> None:
         """Refuse a pattern after an OPTIONAL or BIND whose variable it uses: it would be read in another order.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from unseen.logic.sparql.terms import Terms
     from unseen.logic.values.test_expressions import Expression, Operand
 
-FUNCTIONS = ("REGEX", "STRSTARTS", "STRENDS", "CONTAINS", "LANG", "LANGMATCHES", "STR", "ISLITERAL", "ISIRI", "ISURI")
-"""Functions of FILTER that are answered."""
 _LAYERS = (
     "ConditionalOrExpression",
     "ConditionalAndExpression",

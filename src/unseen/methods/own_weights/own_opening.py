@@ -51,7 +51,7 @@ ROUNDS = 8
 """How often facts of a small graph are hidden."""
 SECONDS, SECONDS_PER_MILLION = 8.0, 28.0
 """Of processor time for asking about hidden facts, and more for each million triples."""
-QUESTIONS = (256, 192, 128, 96, 64, 48, 32)
+QUESTIONS = (512, 384, 256, 192, 128, 96, 64, 48, 32)
 """As many of these are asked as time allows, as the first ones show; none if time is too short for the fewest."""
 AT_ONCE = 8
 

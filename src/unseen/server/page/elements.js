@@ -44,7 +44,7 @@ export function bar(probability, known = false) {
 export const thing = (name) => el("a", { href: address("/entity", { name }), class: "thing" }, breakable(name));
 
 /** A name whose long words may be broken after a sign. */
-function breakable(name) {
+export function breakable(name) {
   if (name.length < 16) return name;
   return name.split(/(?<=[:/_.@#+])(?=[\p{L}\p{N}])/u).map((part, place) => [place ? el("wbr") : "", part]);
 }

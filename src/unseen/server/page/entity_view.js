@@ -36,6 +36,7 @@ export async function show(root, parameters, { signal, open }) {
   }
   wait.remove();
   const picture = el("div", { class: "drawing tall", role: "img", "aria-label": `${data.neighbourhood.length} edges around ${data.name}; the same facts are listed beside it` });
+  const expander = el("select", { "aria-label": "Expand a thing", hidden: true });
   const shown = data.relations.map((relation) => section(relation, data.name, signal));
   const all = el("button", { type: "button", class: "quiet", onclick: () => predictAll(shown, all, signal) }, "Predict all");
   root.append(
@@ -45,10 +46,10 @@ export async function show(root, parameters, { signal, open }) {
       "div",
       { class: "columns" },
       el("section", { "aria-labelledby": "facts" }, el("div", { class: "row spread" }, el("h2", { id: "facts" }, "Facts and predictions"), shown.length > 0 && all), recorded(data.values), shown.length ? shown.map((one) => one.element) : empty("Nothing is known about it."), data.more_relations && el("p", { class: "note" }, "and more relations")),
-      el("section", { "aria-labelledby": "around", class: "stays" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "note" }, "Click a thing to expand it; click it again to open it."), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
+      el("section", { "aria-labelledby": "around", class: "stays" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "row note" }, "Click a thing to expand it; click it again to open it. Drag and scroll to look around.", expander), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
     ),
   );
-  await Promise.all([neighbourhood(picture, data, signal, go), predictIfSmall(shown, all, signal)]);
+  await Promise.all([neighbourhood(picture, expander, data, signal, go), predictIfSmall(shown, all, signal)]);
 }
 
 /** On a small graph everything is predicted unasked. */
@@ -115,7 +116,7 @@ function recorded(values) {
 }
 
 /** The neighbourhood; a thing that is clicked brings its own edges. */
-async function neighbourhood(container, data, signal, go) {
+async function neighbourhood(container, expander, data, signal, go) {
   const { around, draw, spread } = await import("./drawing.js");
   if (signal.aborted) return;
   const expanded = new Set([data.name]);
@@ -131,9 +132,15 @@ async function neighbourhood(container, data, signal, go) {
     expanded.add(name);
     const more = parts((await api.get("/entity.json", { name }, signal)).neighbourhood.slice(0, 12));
     picture.add([...more.nodes, ...more.edges].filter(({ id }) => picture.getElementById(id).empty()).map((one) => ({ data: one })));
-    spread(picture);
+    spread(picture, `n:${name}`);
+    tellNodes();
+  }
+  function tellNodes() {
+    const names = picture.nodes().map((one) => one.data("name")).filter((name) => !expanded.has(name));
+    expander.replaceChildren(el("option", { value: "" }, "expand ..."), ...names.map((name) => el("option", { value: name }, short(name))));
+    expander.hidden = !names.length;
     container.dataset.nodes = picture.nodes().length;
   }
-  container.dataset.nodes = picture.nodes().length;
-  container.expand = expand;
+  expander.addEventListener("change", () => expander.value && expand(expander.value));
+  tellNodes();
 }

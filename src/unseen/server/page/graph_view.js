@@ -1,7 +1,7 @@
 // What is in this graph: counts, questions to begin with, relations with facts, the best-connected things.
 
 import * as api from "./api.js";
-import { address, count, el, empty, fact, percent, thing, waiting } from "./elements.js";
+import { address, breakable, count, el, empty, many, percent, thing, waiting } from "./elements.js";
 import { inFormula, pieces } from "./syntax.js";
 
 const OPTIONAL = ["heads", "tails"];
@@ -49,10 +49,10 @@ async function follow(note, signal) {
 }
 
 const MEANING = "Predictable: up to ten facts of each relation were hidden and asked for from both ends; the share that came back among the first ten answers.";
-function told({ state, answered, planned, message }) {
+function told({ state, answered, planned, message, is_cut: isCut }) {
   if (state === "failed") return [`How well relations can be predicted is not known: ${message}.`];
   if (state === "running") return [MEANING, " ", el("progress", { value: answered, max: planned || 1, "aria-label": "Finding out" }), planned ? ` ${count(answered)} of ${count(planned)} tried` : " preparing"];
-  return [MEANING, answered < planned ? ` The time was enough for ${count(answered)} of ${count(planned)} tries; a dash means that a relation was not reached.` : ""];
+  return [MEANING, isCut ? ` The time was enough for ${count(answered)} of ${count(planned)} tries; a dash means that a relation was not reached.` : ""];
 }
 const FEW = 5;
 
@@ -62,7 +62,7 @@ function quality(known) {
   const hint = `${known.tried} hidden, asked for from both ends: ${percent(known.found)} came back among the first ten; any order finds ${percent(known.chance)}`;
   const fill = el("span", { class: "fill" });
   fill.style.width = `${Math.max(1.5, known.found * 100)}%`;
-  return el("span", { class: known.is_better_than_chance ? "share" : "share chance", title: hint }, el("span", { class: "track", "aria-hidden": "true" }, fill), el("span", { class: "amount" }, known.is_better_than_chance ? percent(known.found) : "chance", known.tried < FEW && el("span", { class: "note" }, ` of ${known.tried}`)));
+  return el("span", { class: known.is_better_than_chance ? "share" : "share chance", title: hint }, el("span", { class: "track", "aria-hidden": "true" }, fill), el("span", { class: "amount" }, known.is_better_than_chance ? percent(known.found) : "chance", known.tried < FEW && el("span", { class: "note" }, `of ${many(known.tried, "fact")}`)));
 }
 
 const figure = (number, label) => el("div", {}, el("dt", {}, label), el("dd", {}, count(number)));
@@ -117,12 +117,12 @@ function row(relation) {
   return el(
     "tr",
     {},
-    el("th", { scope: "row" }, el("a", { href: address("/ask", { question: relation.question }), class: "relation" }, relation.name)),
+    el("th", { scope: "row" }, el("a", { href: address("/ask", { question: relation.question }), class: "relation" }, breakable(relation.name))),
     el("td", { class: "number" }, count(relation.triples)),
     el("td", { class: "number optional" }, count(relation.heads)),
     el("td", { class: "number optional" }, count(relation.tails)),
     el("td", { class: "number", "data-relation": relation.name }, quality(relation.quality)),
-    el("td", { class: "example" }, relation.facts.slice(0, 2).map((one) => el("div", {}, fact(one)))),
+    el("td", { class: "example" }, relation.facts.slice(0, 2).map(([head, , tail]) => el("div", {}, thing(head), el("span", { class: "arrow" }, " → "), thing(tail)))),
   );
 }
 
