@@ -2,6 +2,7 @@
 
 Run: .venv/bin/python benchmarks/footprint.py GRAPH --efforts normal full
      .venv/bin/python benchmarks/footprint.py GRAPH --first 300000        its first triples
+     .venv/bin/python benchmarks/footprint.py GRAPH --efforts full --network
 
 GRAPH is a file or a database. Each effort has a process of its own. `used_gib` is the peak of what the process holds
 for itself while it answers, without what it held when the graph was open; pages of mapped files are not counted.
@@ -22,6 +23,7 @@ import unseen
 from unseen.api import ask_all, open_method
 from unseen.asking.answers import Question
 from unseen.logic.algebra import Anchor, Project
+from unseen.methods.zero_shot.footprint import bytes_needed
 
 EVERY = 0.01
 """Seconds between two looks at the memory."""
@@ -32,6 +34,7 @@ def main() -> None:
     parser.add_argument("graph", help="a file or a database")
     parser.add_argument("--first", type=int, help="only so many triples")
     parser.add_argument("--efforts", nargs="+", default=["normal", "full"])
+    parser.add_argument("--network", action="store_true", help="the network on the whole graph, without rules")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
@@ -39,6 +42,7 @@ def main() -> None:
         return
     for effort in options.efforts:
         first = ["--first", str(options.first)] if options.first else []
+        first += ["--network"] if options.network else []
         watch([sys.executable, __file__, options.graph, *first, "--efforts", effort, "--alone"])
 
 
@@ -63,8 +67,13 @@ def answer(options: argparse.Namespace) -> None:
     if options.first:
         graph = graph.restricted_to(np.arange(graph.num_triples) < options.first)
     method = open_method("default", effort=options.efforts[0])
-    about = {"triples": graph.num_triples, "entities": len(graph.connected_entities), "effort": options.efforts[0]}
-    print(json.dumps(about | {"estimate": method.bytes_needed(graph)}), flush=True)  # type: ignore[attr-defined]
+    effort = options.efforts[0]
+    estimate = method.bytes_needed(graph)  # type: ignore[attr-defined]
+    if options.network:
+        network = method.beside_rules  # type: ignore[attr-defined]
+        method, effort, estimate = network, "network", bytes_needed(graph, network.architecture)
+    about = {"triples": graph.num_triples, "entities": len(graph.connected_entities), "effort": effort}
+    print(json.dumps(about | {"estimate": estimate}), flush=True)
     ask_all(graph, [Question("", Project(2 * int(graph.relations[0]), Anchor(int(graph.heads[0]))))], method, "default")
 
 

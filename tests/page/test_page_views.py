@@ -108,6 +108,27 @@ def test_a_wrong_question_is_pointed_at_and_mended_with_a_click(watched: Watched
     watched.problems.clear()
 
 
+@pytest.mark.parametrize(
+    ("mistaken", "mended"),
+    [
+        ("borders(France, x)", "?x : borders(France, x)"),
+        ('?x : borders(France, x) and not speaks(x, "and or")', '?x : borders(France, x) & !speaks(x, "and or")'),
+    ],
+)
+def test_words_for_signs_and_a_missing_variable_are_mended(watched: Watched, mistaken: str, mended: str) -> None:
+    page = watched.open(f"/ask?question={quote(mistaken)}")
+    page.wait_for_selector(".offers button")
+    assert page.locator(".offers button").first.inner_text() == mended
+    watched.problems.clear()
+
+
+def test_a_sentence_is_told_how_questions_are_written(watched: Watched) -> None:
+    page = watched.open(f"/ask?question={quote('which countries border France?')}")
+    page.wait_for_selector(".problem code")
+    assert page.inner_text(".problem code").startswith("?x : ")
+    watched.problems.clear()
+
+
 def test_why_draws_the_question_and_shows_a_proof_and_the_steps(watched: Watched) -> None:
     page = watched.open(f"/ask?question={quote(QUESTION)}")
     page.wait_for_selector(".answer:not(.known)")

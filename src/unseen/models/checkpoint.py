@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come; what a checkpoint says beside its tensors."""
+    """The progress of a run: the part of a checkpoint that is not tensors."""
 
     step: int = 0
     best_score: float | None = None

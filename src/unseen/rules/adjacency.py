@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Adjacency(NamedTuple):
-    """Every edge in both directions; a named tuple, because compiled loops take it as it is."""
+    """Every edge in both directions; a named tuple, which compiled loops accept."""
 
     entity_rows: Places
     """Rows of entity e: `entity_rows[e]` ... `entity_rows[e + 1]`, ascending by relation."""
@@ -74,7 +74,7 @@ def adjacency_of(graph: KnowledgeGraph) -> Adjacency:
 
 
 def is_open(graph: KnowledgeGraph) -> bool:
-    """Whether somebody has asked for the adjacency of a graph already."""
+    """Whether the adjacency of a graph has been computed already."""
     return _KEPT.is_known(graph)
 
 

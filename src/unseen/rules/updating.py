@@ -7,7 +7,6 @@ two edges are looked for (`changed_bodies`). Weights stay; those of new relation
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.changed_bodies import proposed_through
 from unseen.rules.constant_mining import mined_constants
+from unseen.rules.fair_clock import CLOCK
 from unseen.rules.fingerprints import counts_of, fingerprints, relation_keys
 from unseen.rules.mining import mine
 from unseen.rules.path_mining import bodies_of, measured, mined_paths
@@ -65,7 +65,7 @@ def updated(rules: Rules, graph: KnowledgeGraph, seconds: float | None = None) -
     changed = changed_relations(rules, graph)
     if not changed.any():
         return _described(rules, graph, rules.paths, rules.constants, changed)
-    deadline = None if seconds is None else time.monotonic() + seconds
+    deadline = None if seconds is None else CLOCK.now() + seconds
     this = Round(adjacency_of(graph), rules.samples, rules.seed, lambda _label, _done, _total: None, deadline)
     heads = np.flatnonzero(np.repeat(changed, 2))
     is_kept, is_remeasured = _sorted_out(rules.paths, changed)

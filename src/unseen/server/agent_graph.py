@@ -128,7 +128,7 @@ class ServedGraph:
         return self._done(service.look_up(lambda: action(service.database.graph)))
 
     def _done(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """The result of what the server's loop does; errors say nothing about files of the server."""
+        """The result of work on the server's loop; errors do not mention files of the server."""
         call = _CALL.get()
         future = asyncio.run_coroutine_threadsafe(work, call.loop)
         try:

@@ -1,4 +1,4 @@
-"""What kind of thing an entity is, as far as a graph says so: its types, or else what is said of it."""
+"""The kind of an entity according to the graph: its types, or else the ends of its relations."""
 
 from __future__ import annotations
 

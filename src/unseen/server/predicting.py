@@ -201,7 +201,7 @@ class Predictor:
 
     @property
     def measured(self) -> MeasuredPaces:
-        """How long everything takes, as far as it is known."""
+        """The measured speeds of this process."""
         return MeasuredPaces(self._paces, self._explaining, self._values, learned_attributes(self.database.graph))
 
     def learn_from(self, measured: MeasuredPaces, graph: KnowledgeGraph, version: int) -> None:
@@ -396,5 +396,5 @@ def _bound(graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound:
 
 
 def order_of(planned: Planned) -> str | tuple[Ordering, ...] | None:
-    """In which order the answers to a question come."""
+    """The order of the answers to a question."""
     return planned.asked.order_by or planned.order or None

@@ -144,7 +144,7 @@ def without_files(text: str) -> str:
 
 
 def as_bytes(body: dict[str, Any]) -> bytes:
-    """JSON as it is sent; text that is no Unicode is escaped."""
+    """JSON as bytes; text that is not Unicode is escaped."""
     try:
         return json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:

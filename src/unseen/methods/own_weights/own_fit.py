@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SHARED_PENALTY, OWN_PENALTY = 20.0, 60.0
 """For moving a weight by what changes scores by about 1."""
-CALIBRATION_PENALTIES = np.array([5.0, 10.0, 10.0, 10.0, 10.0, 10.0, 5.0])
+CALIBRATION_PENALTIES = np.array([1.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0])
 """In the order of `CALIBRATION`."""
 ROUNDS = 3
 """How often the balance is found again: it depends on the scale."""

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 SETTING = "UNSEEN_FIT"
 LEAST_TRIPLES, LEAST_HIDDEN = 20, 8
 """Fewer facts, or fewer questions with a hidden answer, say too little."""
-ROUNDS = 8
-"""How often facts of a small graph are hidden."""
+ROUNDS, TRIPLES_A_QUESTION = 16, 50
+"""How often facts of a small graph are hidden at most, and for how many triples there is a question in each round."""
 SECONDS, SECONDS_PER_MILLION = 8.0, 28.0
 """Of processor time for asking about hidden facts, and more for each million triples."""
 QUESTIONS = (512, 384, 256, 192, 128, 96, 64, 48, 32)
@@ -144,8 +144,9 @@ def _asked(method: Combined, graph: KnowledgeGraph, seconds: float) -> _Asked | 
 
 def _batches(method: Combined, graph: KnowledgeGraph) -> Iterator[tuple[HiddenRows, slice, np.random.Generator]]:
     """A few questions at a time, with other facts hidden in each round."""
+    together = min(QUESTIONS[0], max(AT_ONCE, graph.num_triples // TRIPLES_A_QUESTION))
     for seed in range(ROUNDS):
-        rows, random = hidden_rows(graph, QUESTIONS[0], seed), np.random.default_rng(seed)
+        rows, random = hidden_rows(graph, together, seed), np.random.default_rng(seed)
         use_rules(rows.graph, method.rules_of(graph))
         count_in(rows.graph, graph)
         for start in range(0, len(rows), AT_ONCE):

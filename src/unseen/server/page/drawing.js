@@ -85,6 +85,8 @@ export function draw(container, { nodes, edges }, { place, chosen = () => {}, si
   return picture;
 }
 
+const SMALLEST = 0.5;
+
 function fit(picture) {
   picture.fit(undefined, 22);
   if (picture.zoom() <= 1.2) return;
@@ -128,8 +130,15 @@ export const around = (middle) => (picture) => {
   });
 };
 
-/** Let nodes push each other apart. */
-export function spread(picture) {
-  picture.layout({ name: "cose", animate: false, randomize: false, padding: 22, nodeRepulsion: () => 90000, idealEdgeLength: () => 110, nodeOverlap: 30 }).run();
+/** Let nodes push each other apart, in the shape of the picture; where that makes names too small, only those around one are in sight. */
+export function spread(picture, middle) {
+  picture.layout({ name: "cose", animate: false, randomize: false, padding: 22, nodeRepulsion: () => 50000, idealEdgeLength: () => 110, nodeOverlap: 30 }).run();
+  const { w, h } = picture.nodes().boundingBox();
+  const wider = Math.max(0.4, Math.min(2.5, ((h / w) * picture.width()) / picture.height()));
+  const [across, down] = wider > 1 ? [wider, 1] : [1, 1 / wider];
+  picture.nodes().positions((node) => ({ x: node.position("x") * across, y: node.position("y") * down }));
   fit(picture);
+  if (picture.zoom() >= SMALLEST) return;
+  picture.zoom(SMALLEST);
+  picture.center(picture.getElementById(middle));
 }

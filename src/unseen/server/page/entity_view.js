@@ -46,7 +46,7 @@ export async function show(root, parameters, { signal, open }) {
       "div",
       { class: "columns" },
       el("section", { "aria-labelledby": "facts" }, el("div", { class: "row spread" }, el("h2", { id: "facts" }, "Facts and predictions"), shown.length > 0 && all), recorded(data.values), shown.length ? shown.map((one) => one.element) : empty("Nothing is known about it."), data.more_relations && el("p", { class: "note" }, "and more relations")),
-      el("section", { "aria-labelledby": "around", class: "stays" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "row note" }, "Click a thing to expand it; click it again to open it.", expander), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
+      el("section", { "aria-labelledby": "around", class: "stays" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "row note" }, "Click a thing to expand it; click it again to open it. Drag and scroll to look around.", expander), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
     ),
   );
   await Promise.all([neighbourhood(picture, expander, data, signal, go), predictIfSmall(shown, all, signal)]);
@@ -132,7 +132,7 @@ async function neighbourhood(container, expander, data, signal, go) {
     expanded.add(name);
     const more = parts((await api.get("/entity.json", { name }, signal)).neighbourhood.slice(0, 12));
     picture.add([...more.nodes, ...more.edges].filter(({ id }) => picture.getElementById(id).empty()).map((one) => ({ data: one })));
-    spread(picture);
+    spread(picture, `n:${name}`);
     tellNodes();
   }
   function tellNodes() {

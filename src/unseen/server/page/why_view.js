@@ -80,7 +80,7 @@ function reason(data) {
   const recorded = Object.entries(chosen.attributes ?? {}).filter(([, text]) => text);
   if (recorded.length) parts.push(el("dl", { class: "recorded" }, recorded.map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))));
   const said = explanation(chosen);
-  if (!said.length && !chosen.known) said.push(el("p", { class: "note" }, "The graph does not say so. The model finds it likely from the facts around it; the steps below show what it was weighed against."));
+  if (!said.length && !chosen.known) said.push(el("p", { class: "note" }, "The graph does not say so. The model finds it likely from the facts around it.", data.steps.length ? " The sets below show what it was weighed against." : ""));
   return [...parts, ...said];
 }
 
