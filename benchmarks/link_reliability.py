@@ -45,7 +45,7 @@ def main() -> None:
 def measured(
     name: str, whole: KnowledgeGraph, graph: KnowledgeGraph, questions: list[tuple[int, int]]
 ) -> dict[str, float]:
-    """Errors, the log loss a question over all candidates, and the mean number of missing answers, expected and true."""
+    """Errors, the log loss a question over all candidates, and the mean number of missing answers: expected, true."""
     method, said, true, counts, losses = open_method(name), [], [], [], []
     for low in range(0, len(questions), BATCH):
         part = questions[low : low + BATCH]

@@ -12,11 +12,12 @@ from tests.conformance.methods import combined
 from unseen.errors import GraphError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project
-from unseen.methods.combination import CALIBRATION, EVIDENCE
+from unseen.methods.combination import CALIBRATION, EVIDENCE, Combination, LinkEvidence
 from unseen.methods.own_weights import own_fit, own_opening
 from unseen.methods.own_weights.hidden_rows import MISSING, hidden_rows
 from unseen.methods.own_weights.own_weights import OwnWeights
-from unseen.methods.own_weights.row_candidates import SIZE, RowCandidates
+from unseen.methods.own_weights.row_candidates import SIZE, RowCandidates, candidates_of
+from unseen.methods.zero_shot.effort import BUDGETS, Budget
 from unseen.rules.origins import note_source
 
 if TYPE_CHECKING:
@@ -175,6 +176,18 @@ class TestFile:
         assert torch.equal(rows.evidence[1], torch.from_numpy(weights.evidence[-1]).float())
 
 
+def test_a_column_that_stands_for_many_counts_as_many() -> None:
+    count = 1000
+    copies = torch.ones(count)
+    copies[-1] = 5000.0
+    empty = torch.zeros(1, count)
+    row = torch.ones(1)
+    links = LinkEvidence(torch.full((1, count), 0.1), empty, empty, empty, row, row, row, row, copies)
+    found = candidates_of(links, Combination({"network": {"one": 1.0}}, {}), [np.array([3])], np.random.default_rng(0))
+    assert found.many.sum() == pytest.approx(5999)
+    assert found.many[found.is_true].sum() == 1
+
+
 @pytest.fixture
 def fits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """How many questions each fit asked; few are asked, and what comes out is kept in a folder of its own."""
@@ -229,6 +242,15 @@ class TestOpening:
         graph, method = mirrored_world(10), combined()
         assert method.own.weights(method, graph).questions > len(hidden_rows(graph, 64))
         assert len(fits) == 1
+
+    def test_a_graph_that_is_read_in_parts_is_asked_in_parts(
+        self, fits: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(BUDGETS, "normal", Budget(0, 50, 100_000, 10_000, 1_000_000))
+        graph, method = mirrored_world(60), combined()
+        weights = method.own.weights(method, graph)
+        assert 8 <= fits[0] <= 16
+        assert weights.evidence.any()
 
     def test_nothing_is_added_where_too_little_can_be_hidden(
         self, fits: list[int], monkeypatch: pytest.MonkeyPatch

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.rules.worlds import KINDS, family, hits_at_one, rule_world, turned_above_hidden
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project
+from unseen.logic.traverse import step
 from unseen.methods.mined_rules import MinedRules
 from unseen.rules import weighing
 
@@ -40,6 +42,24 @@ def test_a_reversed_edge_of_an_asymmetric_relation_is_never_above_a_supported_an
     world = rule_world(kind, noise=0.05)
     assert world.turned
     assert turned_above_hidden(RULES, world) == 0
+
+
+def test_what_leads_to_a_source_is_no_first_prediction_where_nothing_goes_both_ways() -> None:
+    random = np.random.default_rng(0)
+    packages = [f"p{number}" for number in range(300)]
+    needed = [f"p{int(place)}" for place in random.integers(0, 40, 900)]
+    facts = [(packages[40 + number % 260], "needs", lib) for number, lib in enumerate(needed)]
+    facts += [(f"p{number}", "needs", f"p{number - 1}") for number in range(41, 300)]
+    graph = KnowledgeGraph.from_triples(
+        [*facts, *((name, "in", f"section {i % 7}") for i, name in enumerate(packages))]
+    )
+    needs, turned = graph.vocabulary.relation_id("needs"), 0
+    sources = graph.range_of(needs ^ 1)[0][:100]
+    for source in sources.tolist():
+        scores = MinedRules(samples=25).answer(graph, [Project(needs, Anchor(source))])[0].numpy().copy()
+        scores[step(graph, needs, np.array([source], np.int32))] = -1
+        turned += int(scores.argmax()) in step(graph, needs ^ 1, np.array([source], np.int32))
+    assert turned <= 2
 
 
 def test_a_relation_that_was_just_added_has_rules() -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from unseen.rules.rule_set import Rules
 
 MOST_FITTED = 3_000_000
-"""Triples of the largest graph to which weights are fitted, which takes the network on all of it."""
+"""Triples of the largest graph to which weights are fitted if it is read in parts: its edges are sorted once more."""
 NEVER_LARGE = BUDGETS["fast"].triples
 """Triples of a graph that is answered whatever the memory."""
 TRACE = 1e-6
@@ -95,8 +95,8 @@ class Combined:
         return self._at.setdefault(effort, replace(self, effort=effort, _at={self.effort: self}))
 
     def own_weights(self, graph: KnowledgeGraph) -> OwnWeights | None:
-        """What a graph adds to the weights; nothing where the whole of it is too much to ask."""
-        if self.near(graph) is not None and (graph.num_triples > MOST_FITTED or not self._fits(graph)):
+        """What a graph adds to the weights; nothing where it is too large to be sorted once more."""
+        if self.near(graph) is not None and graph.num_triples > MOST_FITTED:
             return None
         return self.own.weights(self, graph)
 

@@ -146,6 +146,13 @@ class NearProjection:
             copies=torch.from_numpy(np.concatenate([np.ones(len(sizes)), copies, [len(known_others)]])).float(),
         )
 
+    def link_evidence(self, graph: KnowledgeGraph, source: int, relation: int) -> tuple[Ids, LinkEvidence]:
+        """The evidence for a set of one entity."""
+        alone, reached = Fuzzy(np.array([source]), np.ones(1, np.float32)), np.zeros(graph.num_entities, np.float32)
+        follow(graph, alone, relation, reached)
+        missing = missing_targets(graph, relation).of_set(*alone, float(reached.sum()))
+        return self.evidence(graph, alone, relation, reached, missing)
+
     def _frontier(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, fired: Fuzzy) -> Frontier:
         """What the network says; it reads the members as it learned to, and the likeliest candidates of rules."""
         wanted = fired.entities[np.argsort(-fired.memberships, kind="stable")[:MOST_WANTED]]

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from unseen.graph import KnowledgeGraph
     from unseen.methods.combined import Combined
+    from unseen.methods.near_projection import NearProjection
 
 SETTING = "UNSEEN_FIT"
 LEAST_TRIPLES, LEAST_HIDDEN = 20, 8
@@ -159,12 +160,26 @@ def _affordable(each: float, seconds: float) -> int:
 
 
 def _candidates(method: Combined, rows: HiddenRows, part: slice, random: np.random.Generator) -> RowCandidates:
+    near = method.near(rows.graph)
+    if near is not None:
+        return _near_candidates(near, rows, part, random)
     sources, relations = torch.from_numpy(rows.sources[part]), torch.from_numpy(rows.relations[part])
     sets = torch.zeros(len(sources), rows.graph.num_entities, device=method.device)
     sets[torch.arange(len(sources)), sources.to(method.device)] = 1.0
     links = method.links(rows.graph, sets, relations)
     nodes = method.network.compact(rows.graph).node_of_entity
     return candidates_of(links, method.combination, [nodes[targets] for targets in rows.targets[part]], random)
+
+
+def _near_candidates(near: NearProjection, rows: HiddenRows, part: slice, random: np.random.Generator) -> RowCandidates:
+    """The same where the network reads a part of the graph for each question."""
+    found, asked = [], zip(rows.sources[part], rows.relations[part].tolist(), rows.targets[part], strict=True)
+    for source, relation, targets in asked:
+        entities, links = near.link_evidence(rows.graph, int(source), relation)
+        places = np.searchsorted(entities, targets)
+        places[places == len(entities)] = 0
+        found.append(candidates_of(links, near.combination, [places[entities[places] == targets]], random))
+    return RowCandidates.joined(found)
 
 
 def _kept(place: Path | None) -> OwnWeights | None:
