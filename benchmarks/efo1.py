@@ -165,6 +165,7 @@ def main() -> None:
     parser.add_argument("--part", choices=("val", "test"), default="val")
     parser.add_argument("--questions", type=int, default=10)
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES))
+    parser.add_argument("--ways", nargs="+", choices=("search", "k1", "tree"), default=["search", "k1", "tree"])
     parser.add_argument("--method", default="rules")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -173,12 +174,12 @@ def main() -> None:
     line: dict[str, Any] = {"method": options.method, "part": options.part}
     for shape in options.shapes:
         questions = sampled(shape, observed, whole, options.questions, options.seed)
-        found: dict[str, list[list[float]]] = {"search": [], "k1": [], "tree": []}
+        found: dict[str, list[list[float]]] = {way: [] for way in options.ways}
         for question in questions:
-            found["search"].append(ranks(observed, question, question.text, method))
-            with patch.object(best_tuples, "WIDEST", 1):
-                found["k1"].append(ranks(observed, question, question.text, method))
-            found["tree"].append(ranks(observed, question, question.tree, method))
+            for way, rows in found.items():
+                text = question.tree if way == "tree" else question.text
+                with patch.object(best_tuples, "WIDEST", 1 if way == "k1" else best_tuples.WIDEST):
+                    rows.append(ranks(observed, question, text, method))
         line[shape] = {"questions": len(questions)} | {
             way: {
                 "mrr": round(float(np.mean([np.mean(1 / np.array(one)) for one in rows])), 4),

@@ -2,6 +2,7 @@
 
 Run: .venv/bin/python benchmarks/frontier.py train.tsv valid.tsv --questions 80 --nodes 1450 4000
      .venv/bin/python benchmarks/frontier.py train.tsv valid.tsv --questions 2000 --nodes 1450 --inside-only
+     .venv/bin/python benchmarks/frontier.py inductiveqe/175.npz val --nodes 1000     `val` or `test` of a set
 
 Each fact is asked for from one of its ends; other known answers are left out. `inside` is the share of answers that the
 part contains without candidates of rules: what no network could find on it.
@@ -19,6 +20,7 @@ import numpy as np
 import unseen
 from unseen.api import open_method
 from unseen.graph import KnowledgeGraph
+from unseen.graph.vocabulary import Vocabulary
 from unseen.logic.algebra import Anchor, Project
 from unseen.logic.traverse import step
 from unseen.methods.zero_shot import effort
@@ -31,15 +33,16 @@ NOTHING = np.empty(0, np.int64)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graph", help="the file that is asked")
-    parser.add_argument("facts", help="a file of facts that it lacks")
+    parser.add_argument("graph", help="the file that is asked, or the arrays of a published set")
+    parser.add_argument("facts", help="a file of facts that it lacks, or the part of the set")
     parser.add_argument("--questions", type=int, default=80)
     parser.add_argument("--nodes", nargs="+", type=int, default=[1450])
     parser.add_argument("--inside-only", action="store_true", help="only the share of answers inside; asks no network")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    graph = unseen.load(options.graph)
-    questions = drawn(graph, options)
+    is_published = options.graph.endswith(".npz")
+    graph, facts = opened(options.graph, options.facts) if is_published else read(options.graph, options.facts)
+    questions = drawn(facts, options)
     budgets = [replace(effort.BUDGETS["normal"], triples=0, nodes=nodes) for nodes in options.nodes]
     if not options.inside_only:
         whole = ranks(graph, questions, None)
@@ -53,14 +56,28 @@ def main() -> None:
         say(line)
 
 
-def drawn(graph: KnowledgeGraph, options: argparse.Namespace) -> list[tuple[int, int, int]]:
-    """Source, directed relation and answer of facts whose ends the graph has, from one end and the other in turn."""
-    facts = unseen.load(options.facts)
+def opened(path: str, part: str) -> tuple[KnowledgeGraph, np.ndarray]:
+    """A graph of a published set, and the facts that belong to it."""
+    with np.load(path) as file:
+        seen, facts = (file[f"graph/{part}_{name}"].astype(np.int32) for name in ("inference", "predict"))
+    count, relations = 1 + int(max(seen[:, [0, 2]].max(), facts[:, [0, 2]].max())), 1 + int(seen[:, 1].max())
+    names = Vocabulary.of([str(number) for number in range(count)], [f"r{number}" for number in range(relations)])
+    met = np.bincount(seen[:, [0, 2]].ravel(), minlength=count) > 0
+    return KnowledgeGraph(*seen.T, names), facts[met[facts[:, 0]] & met[facts[:, 2]] & (facts[:, 1] < relations)]
+
+
+def read(graph_file: str, facts_file: str) -> tuple[KnowledgeGraph, np.ndarray]:
+    """A graph, and the facts of another file whose names it has."""
+    graph, facts = unseen.load(graph_file), unseen.load(facts_file)
     entities = graph.vocabulary.entities.find_keys(facts.vocabulary.entities.keys)
     relations = graph.vocabulary.relations.find_keys(facts.vocabulary.relations.keys)
     columns = np.stack([entities[facts.heads], relations[facts.relations], entities[facts.tails]], axis=1)
-    columns = columns[(columns >= 0).all(axis=1)]
-    chosen = columns[np.random.default_rng(options.seed).permutation(len(columns))[: options.questions]].tolist()
+    return graph, columns[(columns >= 0).all(axis=1)]
+
+
+def drawn(facts: np.ndarray, options: argparse.Namespace) -> list[tuple[int, int, int]]:
+    """Source, directed relation and answer of some facts, asked for from one end and the other in turn."""
+    chosen = facts[np.random.default_rng(options.seed).permutation(len(facts))[: options.questions]].tolist()
     ends = enumerate(chosen)
     return [(h, 2 * r, t) if number % 2 else (t, 2 * r + 1, h) for number, (h, r, t) in ends]
 

@@ -21,16 +21,17 @@ from unseen.logic.traverse import step
 from unseen.rules.mining import mine
 from unseen.rules.opening import use_rules
 
-SEED, HIDDEN, LEAST, BATCH, BINS = 5, 0.1, 0.01, 8, 10
+HIDDEN, LEAST, BATCH, BINS, SURE = 0.1, 0.01, 8, 10, 1e-7
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graph", nargs="*", default=["countries"], help="files that make one graph")
     parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--methods", nargs="+", default=["default", "rules"])
     options = parser.parse_args()
-    whole, random = unseen.load(*options.graph), np.random.default_rng(SEED)
+    whole, random = unseen.load(*options.graph), np.random.default_rng(options.seed)
     graph = whole.restricted_to(random.random(whole.num_triples) > HIDDEN)
     use_rules(graph, mine(graph, samples=50))
     questions = []
@@ -44,8 +45,8 @@ def main() -> None:
 def measured(
     name: str, whole: KnowledgeGraph, graph: KnowledgeGraph, questions: list[tuple[int, int]]
 ) -> dict[str, float]:
-    """Calibration error, Brier score, and the mean number of missing answers, expected and true."""
-    method, said, true, counts = open_method(name), [], [], []
+    """Errors, the log loss a question over all candidates, and the mean number of missing answers: expected, true."""
+    method, said, true, counts, losses = open_method(name), [], [], [], []
     for low in range(0, len(questions), BATCH):
         part = questions[low : low + BATCH]
         queries = [Project(relation, Anchor(source)) for source, relation in part]
@@ -56,6 +57,8 @@ def measured(
             is_answer = np.isin(np.arange(len(probability)), step(whole, relation, start))
             others = np.setdiff1d(graph.connected_entities, step(graph, relation, start))
             counts.append((probability[others].sum(), is_answer[others].sum()))
+            chance = np.where(is_answer, probability, 1 - probability)[others]
+            losses.append(-np.log(chance.clip(SURE)).sum())
             shown = others[probability[others] > LEAST]
             said.append(probability[shown])
             true.append(is_answer[shown])
@@ -68,6 +71,7 @@ def measured(
     figures = {
         "ece": error,
         "brier": ((p - y) ** 2).mean(),
+        "log_loss": np.mean(losses),
         "expected": expected,
         "true": missing,
         "predictions": len(p),

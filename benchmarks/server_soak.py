@@ -1,12 +1,13 @@
 """Mixed load for a long time, in pieces: nothing may fail, and the memory of the server may not grow.
 
 Starts `unseen serve` on a database with the embedded graph, on 127.0.0.1. Sends exact and predicted questions, writes,
-updates, deletes and backups (`GET /store`), whose answers are checked; bad input; slow and dropped connections. Prints
+updates, deletes and backups (`GET /store`), whose answers are checked; statements, tables, views of the page, calls of
+agents; bad input; slow and dropped connections. Prints
 one JSON line for each piece: requests by kind, refusals (503 with Retry-After), errors by kind, and the memory of all
 processes of the server at the beginning and at the end, each after some seconds of
 rest. Afterwards the database is backed up, and the copy must hold exactly what was acknowledged.
 
-    python benchmarks/server_soak.py [--pieces 6] [--minutes 10] [--rate 1] [--model edge-type]
+    python benchmarks/server_soak.py [--pieces 6] [--minutes 10] [--rate 1] [--model edge-type] [--replicas 1]
 """
 
 from __future__ import annotations
@@ -125,12 +126,14 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1, help="1 is about 150 requests a second")
     parser.add_argument("--warm", type=float, default=WARM, help="seconds of load before the first piece")
     parser.add_argument("--model", default="edge-type")
+    parser.add_argument("--replicas", type=int, default=0)
     arguments = parser.parse_args()
     graph = unseen.load("countries")
     with tempfile.TemporaryDirectory(prefix="unseen-soak-") as folder:
         path = Path(folder) / "soak.db"
         command("db", "create", str(path), "countries")
-        with served(str(path), arguments.model, "--query-memory", "128") as (url, server):
+        more = ["--replicas", str(arguments.replicas)] if arguments.replicas else []
+        with served(str(path), arguments.model, "--query-memory", "128", *more) as (url, server):
             traffic = Traffic(url, exact_requests(graph), predicted_requests(graph), graph.num_triples)
             errors = asyncio.run(soaked(server, traffic, arguments))
         line = {"benchmark": "server_soak end", "errors": errors, **backed_up(path, traffic.present, graph.num_triples)}

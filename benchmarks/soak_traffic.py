@@ -75,6 +75,33 @@ BAD: list[tuple[str, bytes, tuple[int, ...]]] = [
     ("http", b"NONSENSE\r\n\r\n", (400,)),
 ]
 """What must be refused, and with which status."""
+TABLE = "SELECT ?l (COUNT(?x) AS ?n) { ?x :speaks ?l } GROUP BY ?l ORDER BY DESC(?n) LIMIT 3"
+AGENT = {"name": "ask", "arguments": {"question": "?x : borders(France, x)", "top": 3}}
+FRANCE = quote("?x : borders(France, x)")
+OTHERS: list[tuple[str, bytes, bytes]] = [
+    ("score", post("/score", {"statements": [["France", "borders", "Spain"], "speaks(Peru, Thai)"]}), b'"known":true'),
+    ("tuples", post("/ask", {"question": "?x, y : borders(x, y) & speaks(y, Dutch)"}), b"Netherlands, Belgium"),
+    ("cycle", post("/ask", {"question": "?x, y, z : borders(x, y) & borders(y, z) & borders(z, x)"}), b"true"),
+    ("count", post("/ask", {"question": "count x : borders(x, Monaco)"}), b'"count"'),
+    ("table", post("/ask", {"question": TABLE, "exact": True}), b"English"),
+    ("reasons", post("/ask", {"question": "?x : borders(Monaco, x)", "explain": True}), b"France"),
+    ("ASK", get(f"/query?infer=true&query={quote('ASK { :France :borders :Spain }')}"), b"true"),
+    ("page", get("/.json"), b'"best_connected"'),
+    ("page entity", get("/entity.json?name=France&predict=2"), b"Spain"),
+    ("page why", get(f"/why.json?question={FRANCE}&answer=Spain"), b'"steps"'),
+    ("page ask", get(f"/ask.json?question={FRANCE}"), b"Spain"),
+    ("csv", get(f"/ask.csv?question={FRANCE}"), b"Spain"),
+    ("parquet", get(f"/ask.parquet?question={FRANCE}"), b"PAR1"),
+    ("names", get("/entities?search=Fra"), b"France"),
+    (
+        "agent",
+        post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": AGENT}).replace(
+            b"Host:", b"Accept: application/json\r\nHost:"
+        ),
+        b"Spain",
+    ),
+]
+"""One request for each other kind of answer, and what must be in it."""
 HALVES = [
     (b"", b""),
     (b"GET /healthz HTTP/1.1\r\nHost: local", b"h"),
@@ -104,6 +131,7 @@ class Traffic:
             (4.0 * rate, self.write),
             (2.0 * rate, self.update),
             (3.0 * rate, self.bad),
+            (4.0 * rate, self.other),
             (0.1, self.backup),
             (1.0 * rate, self.drop),
             (0.5 * rate, self.slow),
@@ -211,6 +239,12 @@ class Traffic:
         """Something that must be refused."""
         name, request, expected = self.chance.choice(BAD)
         self.tally.note(f"bad {name}", await self.once(request), expected)
+
+    async def other(self) -> None:
+        """A statement, a table, a view of the page, a call of an agent."""
+        name, request, word = self.chance.choice(OTHERS)
+        reply = await self.once(request)
+        self.tally.note(name, reply, (200,), is_right=word in reply[2])
 
     async def drop(self) -> None:
         """A request whose client has gone before the answer, or in the middle of its own request."""

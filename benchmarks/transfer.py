@@ -102,7 +102,7 @@ def with_questions(dataset: Dataset, count: int, threads: int | None) -> Dataset
 
 
 def is_kept(folder: Path, wanted: dict[str, Any], count: int) -> bool:
-    """Whether a folder holds what would be made anew; one with another source's dataset is refused, not replaced."""
+    """Whether a folder holds what would be rebuilt; one with another source's dataset is refused, not replaced."""
     if not (folder / "manifest.json").is_file():
         return False
     manifest = Dataset.open(folder, verify=False).manifest

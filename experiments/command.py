@@ -60,7 +60,7 @@ def reproduce(
         bool, typer.Option("--no-report", help="Only run; leave tables and figures to a later --report.")
     ] = False,
     minutes: Annotated[
-        float | None, typer.Option(help="Stop cleanly after so long; the same command goes on.", show_default=False)
+        float | None, typer.Option(help="Stop cleanly after so long; the same command continues.", show_default=False)
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that share a device, by Ray; 3 or 4 suit one GPU.")] = 1,
     ray: Annotated[

@@ -71,4 +71,4 @@ def _ending(cell: Cell, event: str, values: dict[str, Any]) -> str:
         return f"{cell.name}: done in {values['seconds']:.1f} s"
     if event == "missing":
         return f"{cell.name}: {values['reason']}"
-    return f"{cell.name}: the time is over; the same command goes on"
+    return f"{cell.name}: the time is over; the same command continues"

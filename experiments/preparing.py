@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from experiments.clock import TimeOver
 from experiments.opening import model_of
 from unseen.methods.cqd_beam import BeamOptions, Choices, Tuning
+from unseen.models.checkpoint import write_json
 from unseen.models.run_folder import RunFolder, open_method
-from unseen.models.tuned_method import link_scorer_of
+from unseen.models.tuned_method import TUNING_ALONE, link_scorer_of
 from unseen.training.session import train
-from unseen.training.tuning import TuningPlan, tune, write_tuning, write_tuning_alone
+from unseen.training.tuning import TuningPlan, tune, write_tuning
 
 if TYPE_CHECKING:
     from experiments.cell_files import GridFolder, Json
@@ -71,7 +72,7 @@ def tune_cell(workspace: Workspace, cell: Cell, dataset: Dataset, clock: Clock, 
     together = joined(found)
     content = {"choices": together.choices.to_json(), "queries_per_type": limit}
     if alone:
-        write_tuning_alone(path, together)
+        write_json(path / TUNING_ALONE, together.to_json())
         return content
     return content | {"calibrated": write_tuning(path, together, scorer, dataset, _calibration_queries(path))}
 

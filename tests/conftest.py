@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,13 @@ FAMILY = [
     ("Emil", "likes", "Go"),
     ("Ada", "likes", "Go"),
 ]
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been imported out of garbage collection, which took a sixth of the time of all tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

@@ -166,7 +166,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=100, help="queries a type that are measured")
     parser.add_argument("--beam", type=int, default=8)
     parser.add_argument("--run", default="run", help="the folder of the training run, in FOLDER")
-    parser.add_argument("--minutes", type=float, help="end training after so long; the same command goes on with it")
+    parser.add_argument("--minutes", type=float, help="end training after so long; the same command continues with it")
     parser.add_argument("--set", dest="settings", nargs="*", default=[], metavar="NAME=VALUE", help="of the training")
     parser.add_argument("--tuning", type=int, default=50, help="validation queries a type that options are chosen by")
     arguments = parser.parse_args()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unseen.asking.answers import Answers, Question, answers_of
-from unseen.asking.preparing import prepare
+from unseen.asking.preparing import prepare, prepare_exactly
 from unseen.asking.repairs import repairing
 from unseen.asking.tuple_answers import pattern_answers
 from unseen.errors import GraphError, UnknownMethod, UnseenError
@@ -147,10 +147,11 @@ def ask(  # noqa: PLR0913  # all but the first two say how, not what
     commas. `predict_values` predicts comparisons of values that are not recorded, from similar entities.
     `effort` says how much of a large graph a network looks at: `fast`, `normal` or `full`.
     """
-    wishes = {"kind": kind, "type_relation": type_relation, "new": new}
-    wishes |= {"order_by": order_by, "predict_values": predict_values}
+    wishes = {"kind": kind, "type_relation": type_relation, "new": new, "top": top, "explain": explain}
+    wishes |= {"order_by": order_by, "predict_values": predict_values, "predicted_only": predicted_only}
+    preparing: Callable[..., Question] = prepare_exactly if method == "exact" else prepare
     with repairing(graph, question, type_relation):
-        bound = prepare(graph, question, top=top, explain=explain, predicted_only=predicted_only, **wishes)  # type: ignore[arg-type]
+        bound = preparing(graph, question, **wishes)
     return ask_prepared(graph, bound, method, all_predictions=all_predictions, effort=effort)
 
 
@@ -184,7 +185,7 @@ def uncalibrated(name: str) -> tuple[str, ...]:
     if not (run / "run.json").is_file() or (run / "calibration.json").is_file():
         return ()
     remedy = "`unseen train ... --resume` calibrates it when it ends or its --minutes are over"
-    return (f"the run {run.name} is not calibrated: its numbers are scores, no probabilities; {remedy}",)
+    return (f"the run {run.name} is not calibrated: its numbers are scores, not probabilities; {remedy}",)
 
 
 def _opened(method: str | Method, effort: str) -> Method | None:
@@ -286,7 +287,7 @@ def _method_of(name: str, device: str) -> Method:
 
 
 def _made(name: str, device: str) -> Method:
-    """A method of the user's own; its factory decides where it computes."""
+    """A method from a user's factory, which chooses the device."""
     from unseen.methods.factories import made_by_factory
 
     if device != "auto":

@@ -1,4 +1,4 @@
-"""Does it hold on my graph? Facts of a graph are hidden and asked for, by several methods side by side.
+"""Checks a method on a graph: hides some facts and asks several methods for them.
 
 ```python
 import unseen
@@ -89,14 +89,14 @@ def _ready(method: Method, mining: _Mining, graph: KnowledgeGraph, seconds: floa
 
 
 class _Mining:
-    """Rules of the graph with hidden facts, mined once for all methods that use them."""
+    """Rules of the graph without the hidden facts, mined once for all methods that use them."""
 
     def __init__(self) -> None:
         self._graph: KnowledgeGraph | None = None
         self._rules: Rules | None = None
 
     def rules(self, graph: KnowledgeGraph, seconds: float) -> Rules:
-        """The rules of a graph; nothing of another graph's rules goes into them."""
+        """The rules of a graph, independent of those of other graphs."""
         from unseen.rules.mining import mine
 
         if self._rules is None or self._graph is not graph:

@@ -172,7 +172,7 @@ class Client:
         self._send("POST", "/update", sparql.encode(), {"Content-Type": "application/sparql-update"}, sparql)
 
     def overview(self) -> dict[str, Any]:
-        """What is in the graph: counts, relations with example facts, attributes, questions to begin with."""
+        """The contents of the graph: counts, relations with example facts, attributes, first questions."""
         found: dict[str, Any] = _read(self._send("GET", "/.json", None, {}))
         return found
 
@@ -200,7 +200,7 @@ class Client:
         return _read(self._send(method, address, sent, {"Content-Type": "application/json"}, text))
 
     def _send(self, method: str, address: str, body: bytes | None, headers: dict[str, str], text: str = "") -> bytes:
-        """The body of a good answer; any other is an error.
+        """The body of a successful answer; otherwise an error.
 
         A connection that the server closed while nobody used it is made again, once; nothing else is sent twice, and
         an update, which may do more when it is done twice, has a new connection.
@@ -258,7 +258,7 @@ def _read(content: bytes) -> Any:
 
 @contextmanager
 def _of_our_shape() -> Iterator[None]:
-    """An answer that lacks what it must have is an error of the server."""
+    """Raise an error if the server's answer lacks required parts."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError):
@@ -279,13 +279,13 @@ def _is_triple(given: object) -> bool:
 
 
 def _seconds(retry_after: str | None) -> int | None:
-    """The seconds of a Retry-After header; one with a date, which our server never sends, says nothing."""
+    """The seconds of a Retry-After header; None for a date, which our server never sends."""
     text = (retry_after or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def _error(status: int, content: bytes, text: str, retry_after: int | None) -> Exception:
-    """The error that the same question would raise at home, where there is one."""
+    """The error that the library would raise for the same question, if there is one."""
     try:
         found = json.loads(content)["error"]
         code, message = str(found["code"]), str(found["message"])

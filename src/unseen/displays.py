@@ -33,7 +33,7 @@ class Markup(str):
 
 
 def shown(text: object) -> Markup:
-    """A text as HTML: escaped and not too long."""
+    """A text as HTML: escaped and shortened."""
     return text if isinstance(text, Markup) else Markup(escape(shorten(str(text), LONGEST_TEXT)))
 
 

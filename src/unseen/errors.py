@@ -219,7 +219,7 @@ class QuestionTooLarge(QueryRefused):
 
 
 class ValuesMissing(QueryRefused):
-    """A comparison of what is no attribute of the graph; `name` is what the question calls it."""
+    """A comparison of an attribute that the graph does not have; `name` is its name in the question."""
 
     def __init__(self, reason: str, name: str, *, text: str | None = None, position: int | None = None) -> None:
         self.name = name
@@ -236,7 +236,7 @@ class UnknownName(QueryError):
         self.offer(self.closest)
 
     def offer(self, closest: Sequence[str]) -> None:
-        """Say which names are like it."""
+        """Name the closest names."""
         self.closest = tuple(closest)
         hint = f"; closest: {', '.join(self.closest)}" if self.closest else ""
         self.args = (f"unknown {self.kind} {shorten(self.name)!r}{hint}",)
@@ -256,7 +256,7 @@ class AmbiguousName(UnknownName):
 
 
 class EvaluationError(UnseenError):
-    """A method whose scores cannot be ranked, or a result file that cannot be read."""
+    """The scores of a method cannot be ranked, or a result file cannot be read."""
 
 
 class UnknownMethod(UnseenError):

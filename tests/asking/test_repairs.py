@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 import unseen
 from unseen.asking import repairs
 from unseen.errors import QueryError, QuerySyntaxError, UnknownName
 from unseen.graph import KnowledgeGraph
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FACTS = [
     ("France", "borders", "Spain"),
@@ -65,6 +70,12 @@ REPAIRS = [
     ("?x, y : borders(x, Germny) & borders(x, y)", "?x, y : borders(x, Germany) & borders(x, y)"),
     ("?x : x a Europe", "?x : is_in(x, Europe)"),
     ("?x : borders(France x) and speeks(x y)", "?x : exists y . borders(France, x) & speaks(x, y)"),
+    ("{?x | borders(x, France)}", "?x : borders(x, France)"),
+    ("?x :- borders(x, France), speaks(x, German).", "?x : borders(x, France) & speaks(x, German)"),
+    ("how many x : borders(x, France)", "count x : borders(x, France)"),
+    ("count(?x) : borders(x, France)", "count x : borders(x, France)"),
+    ("?x : exists y : borders(x, y)", "?x : exists y . borders(x, y)"),
+    ("?x : borders(x, France) limit 3", "?x : borders(x, France)"),
     ("SELECT x { ?x :borders :France }", "SELECT ?x { ?x :borders :France }"),
     ("SELECT ?x { ?x borders France }", "SELECT ?x { ?x :borders :France }"),
     ("SELECT ?x { ?x :borders :France", "SELECT ?x { ?x :borders :France }"),
@@ -72,6 +83,30 @@ REPAIRS = [
     ("SELECT ?x { ?x a :Europe }", "SELECT ?x { ?x :is_in :Europe }"),
     ("SELECT COUNT(?x) { ?x :borders :France }", "SELECT (COUNT(?x) AS ?n) { ?x :borders :France }"),
 ]
+
+
+VALUE_REPAIRS = [
+    ("?x : population x > 20", "?x : population(x) > 20"),
+    ("?x : population > 20", "?x : population(x) > 20"),
+    ("?x : population(x) > '20'", "?x : population(x) > 20"),
+    ("?x : population(x) > 20,5", "?x : population(x) > 20.5"),
+    ("?x : population(x) > 1,000,000", "?x : population(x) > 1000000"),
+    ("?x : population(x) > 20 million", "?x : population(x) > 20000000"),
+    ("?x : population(x) between 20 and 80", "?x : population(x) >= 20 & population(x) <= 80"),
+    ("?x : 20 < population(x)", "?x : population(x) > 20"),
+    ("?x : 20 < population(x) <= 80", "?x : population(x) > 20 & population(x) <= 80"),
+    ("?x : founded(x) < '1900-01-01'", "?x : founded(x) < 1900-01-01"),
+]
+
+
+@pytest.mark.parametrize(("question", "better"), VALUE_REPAIRS)
+def test_a_comparison_is_offered_as_it_works(question: str, better: str, tmp_path: Path) -> None:
+    (tmp_path / "graph.tsv").write_text("".join(f"{one}\t{relation}\t{other}\n" for one, relation, other in FACTS))
+    table = tmp_path / "values.tsv"
+    table.write_text("entity\tattribute\tvalue\nFrance\tpopulation\t68.4\nFrance\tfounded\t0843-08-10\n")
+    with pytest.raises(QueryError) as caught:
+        unseen.ask(unseen.load(tmp_path / "graph.tsv", values=table), question, method="exact")
+    assert caught.value.suggestion == better
 
 
 @pytest.mark.parametrize(("question", "better"), REPAIRS)

@@ -11,7 +11,7 @@ import pytest
 
 import unseen
 from tests.logic.test_joins import by_engine, random_graph, table_of
-from unseen.asking.preparing import prepare
+from unseen.asking.preparing import prepare_exactly
 from unseen.asking.solution_tables.uncertain_count import UncertainCount
 from unseen.errors import QueryRefused
 from unseen.graph import KnowledgeGraph
@@ -83,7 +83,7 @@ def test_without_predictions_random_tables_are_those_of_an_engine() -> None:
         except unseen.UnseenError:
             continue
         expected = by_engine(facts, text)
-        if prepare(graph, text).table is None:  # answers are no table: each is there once
+        if prepare_exactly(graph, text).table is None:  # answers are no table: each is there once
             found = {tuple(one.values.values()) or (one.entity,) for one in answers}
             assert found == set(expected) or "LIMIT" in text, (facts, text)
             continue

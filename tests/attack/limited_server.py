@@ -23,7 +23,8 @@ from unseen.server.server_settings import ConnectionLimits, Limits, ServerSettin
 
 asked = json.loads(sys.argv[2])
 settings = ServerSettings(
-    port=0, model="edge-type", limits=Limits(**asked["limits"]), connections=ConnectionLimits(**asked["connections"]),
+    port=0, model=asked["model"],
+    limits=Limits(**asked["limits"]), connections=ConnectionLimits(**asked["connections"]),
     shutdown_seconds=2,
 )
 run.serve(Database(sys.argv[1], ProcessTriples), settings, quiet=True, ready=lambda port: print(port, flush=True))
@@ -59,11 +60,13 @@ class Served:
 
 
 @contextmanager
-def serving(path: Path, triples: Any, *, limits: Any = None, connections: Any = None) -> Iterator[Served]:
+def serving(
+    path: Path, triples: Any, *, limits: Any = None, connections: Any = None, model: str = "exact"
+) -> Iterator[Served]:
     """Serve a new database with some triples; afterwards the process has ended."""
     with Database.create(path) as database:
         database.add(triples)
-    asked = json.dumps({"limits": limits or {}, "connections": connections or {}})
+    asked = json.dumps({"limits": limits or {}, "connections": connections or {}, "model": model})
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(path), asked], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

@@ -153,7 +153,7 @@ def test_a_text_that_is_being_parsed_stops_when_its_client_goes() -> None:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("parsing") / "x.db", FAMILY) as served:
+    with serving(tmp_path_factory.mktemp("parsing") / "x.db", FAMILY, model="edge-type") as served:
         yield served
 
 

@@ -1,4 +1,4 @@
-"""Questions that are no trees: each ends in its time, none holds up others, none makes others look slow."""
+"""Questions that are not trees: each ends in its time, none holds up others, none makes others look slow."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_many_variables_are_taken_out_in_one_go() -> None:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("texts") / "x.db", FAMILY) as served:
+    with serving(tmp_path_factory.mktemp("texts") / "x.db", FAMILY, model="edge-type") as served:
         yield served
 
 
@@ -93,7 +93,7 @@ def test_the_health_is_told_while_long_texts_are_read(server: Served) -> None:
             answers.append(connection.getresponse().status)
             connection.close()
 
-    senders = [threading.Thread(target=send) for _ in range(2)]
+    senders, beginning = [threading.Thread(target=send) for _ in range(2)], time.monotonic()
     for sender in senders:
         sender.start()
     waits = []
@@ -104,9 +104,8 @@ def test_the_health_is_told_while_long_texts_are_read(server: Served) -> None:
         time.sleep(0.05)
     assert set(answers) <= {200, 400}, answers
     assert len(answers) == 11
-    waits.sort()
-    assert waits[len(waits) // 2] < 1.0
-    assert waits[-1] < 10.0, "even on a busy machine: what is quadratic takes minutes"
+    whole = time.monotonic() - beginning
+    assert max(waits) < max(1.0, whole / 3), "one of the texts held up everyone"
 
 
 def test_many_triples_are_read_one_by_one(server: Served) -> None:

@@ -27,7 +27,7 @@ def test_a_bad_question_is_one_row_with_its_error_and_the_others_are_answered(co
     Path("q.txt").write_text("\n".join(["# neighbours", *QUESTIONS, ""]), encoding="utf-8")
     result = command("answer", "q.txt", "-g", "countries", "-o", "a.parquet", "--method", "exact", "--top", "3")
     assert (result.code, result.output) == (0, "")
-    assert "4 questions answered" in result.errors
+    assert "4 questions answered (2 could not be: see the column `error`): a.parquet" in result.errors
     found = rows(Path("a.parquet"))
     assert [row["number"] for row in found] == [1, 1, 1, 2, 3, 4]
     assert [row["rank"] for row in found] == [1, 2, 3, None, None, None]
@@ -53,6 +53,17 @@ def test_questions_come_as_json_lines_and_as_parquet_too(command: Command, folde
     assert read_questions(Path("q.parquet")) == [AskedQuestion(1, QUESTIONS[0], "5")]
 
 
+def test_tuples_and_tables_have_values_and_keys_by_variable(command: Command, folder: Path) -> None:
+    table = "SELECT ?x (COUNT(?y) AS ?n) { ?x :borders ?y . ?x :speaks :Dutch } GROUP BY ?x"
+    Path("q.txt").write_text(f"?x, y : borders(x, y) & speaks(x, Dutch)\n{table}\n?x : borders(France, x)\n")
+    assert command("answer", "q.txt", "-g", "countries", "-o", "a.parquet", "--method", "exact", "--top", "1").code == 0
+    pair, group, single = rows(Path("a.parquet"))
+    assert set(json.loads(pair["keys"])) == {"x", "y"}
+    assert json.loads(group["values"])["n"].isdecimal()
+    assert (single["values"], single["keys"]) == (None, None)
+    assert single["key"] == single["entity"]
+
+
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     graph = unseen.load("countries")
     questions = [AskedQuestion(number, "?x : borders(France, x)", str(number)) for number in range(1, 11)]
@@ -72,7 +83,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         answer_file(questions, first, output)
     assert not output.exists()
-    with pytest.raises(UnseenError, match="--restart begins anew"):
+    with pytest.raises(UnseenError, match="--restart starts over"):
         answer_file(questions, Interrupted(graph, "exact", top=2), output)
     second = Interrupted(graph, "exact", top=1)
     assert answer_file(questions, second, output) == 6

@@ -57,7 +57,7 @@ def test_a_failed_creation_leaves_nothing_behind(command: Command, folder: Path)
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["db", "info", "nothing.db"], "nothing.db: is no database"),
+        (["db", "info", "nothing.db"], "nothing.db: is not a database"),
         (["db", "create", "family.db"], "family.db: is a database already"),
         (["db", "dump", "family.db", "out.xyz"], "unknown kind of file"),
         (["serve", "family.db", "--host", "0.0.0.0"], "needs keys"),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from unseen.methods.edge_type import EdgeType
 from unseen.methods.exact import Exact
-from unseen.methods.known_facts import KnownFacts
 from unseen.methods.mined_rules import MinedRules
 from unseen.methods.path_counts import PathCounts
 from unseen.probability.calibration import Calibrated, Calibration, Curve
@@ -189,8 +188,6 @@ METHODS = [
     MethodCase("edge-type probabilities", lambda: Estimated(EdgeType())),
     MethodCase("path-counts", PathCounts),
     MethodCase("rules", lambda: MinedRules(samples=20)),
-    MethodCase("known facts over edge-type", lambda: KnownFacts(EdgeType())),
-    MethodCase("known facts over exact", lambda: KnownFacts(Exact(), ceiling=0.5)),
     MethodCase("calibrated edge-type", calibrated),
     MethodCase("calibrated probabilities", lambda: Estimated(calibrated())),
     MethodCase("probabilities by query", lambda: Estimated(calibrated_by_query())),

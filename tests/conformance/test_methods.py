@@ -244,7 +244,7 @@ def test_no_method_escapes_this_suite() -> None:
 
 def test_methods_in_sub_folders_are_looked_for_too() -> None:
     found = {kind.__name__ for kind in classes_that_answer()}
-    assert found >= {"BetaE", "Calibrated", "CqdBeam", "EdgeType", "Exact", "GnnQe", "KnownFacts", "ZeroShot"}
+    assert found >= {"BetaE", "Calibrated", "CqdBeam", "EdgeType", "Exact", "GnnQe", "ZeroShot"}
     assert not found & {"NeuralProjector", "Method"}
 
 

@@ -20,6 +20,7 @@ class SmallEndpoint:
 
     store: ox.Store = field(default_factory=ox.Store)
     queries: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     instead: Callable[[str], Answer | None] = lambda _: None
     url: str = ""
 
@@ -40,6 +41,7 @@ def running(endpoint: SmallEndpoint) -> Iterator[SmallEndpoint]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            endpoint.headers.append(dict(self.headers))
             status, headers, data = endpoint.answer(parse_qs(body)["query"][0])
             self.send_response(status)
             for name, value in headers.items():

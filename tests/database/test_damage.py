@@ -83,7 +83,7 @@ def test_a_damaged_snapshot_is_kept_and_made_anew(written: Path, caplog: pytest.
     file.write_bytes(data)
     with Database(written) as again:
         assert triples(again) == {*FAMILY, *LATE}
-    assert "tails.npy: is damaged: its checksum does not fit; the snapshot is made anew" in caplog.text
+    assert "tails.npy: is damaged: its checksum does not fit; the snapshot is rebuilt" in caplog.text
     (kept,) = written.glob("damaged-snapshot-*/tails.npy")
     assert kept.read_bytes() == bytes(data)
 

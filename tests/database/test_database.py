@@ -166,10 +166,10 @@ def test_a_format_from_the_future_is_refused_and_an_old_one_is_upgraded(
 
 
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatabaseError, match="is no database; `unseen db create` makes one"):
+    with pytest.raises(DatabaseError, match="is not a database; `unseen db create` makes one"):
         Database(tmp_path / "nothing")
     (tmp_path / "file").touch()
-    with pytest.raises(DatabaseError, match="already exists and is no database"):
+    with pytest.raises(DatabaseError, match="already exists and is not a database"):
         Database.create(tmp_path)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyoxigraph as ox
 import pytest
@@ -134,7 +137,7 @@ def test_an_interrupted_import_goes_on(endpoint: SmallEndpoint, path: Path, allo
 
 
 def test_another_import_does_not_go_on_with_it(endpoint: SmallEndpoint, path: Path) -> None:
-    endpoint.instead = lambda query: (400, {}, b"") if "ORDER" in query else None
+    endpoint.instead = lambda query: (400, {}, b"") if "LIMIT" in query else None
     with pytest.raises(DatabaseError):
         Import(endpoint.url, page_size=3).fetched(path)
     with pytest.raises(DatabaseError, match="holds another import"):
@@ -148,6 +151,81 @@ def test_what_does_not_add_up_is_an_error_unless_it_is_taken(endpoint: SmallEndp
         Import(endpoint.url, page_size=4).fetched(path)
     state = Import(endpoint.url, page_size=4, skip_errors=True).fetched(path)
     assert state.received == len(expected(endpoint)) - 6
+
+
+def rows_of(endpoint: SmallEndpoint, query: str) -> dict[str, Any]:
+    rows: dict[str, Any] = json.loads(endpoint.store.query(query).serialize(format=ox.QueryResultsFormat.JSON))  # type: ignore[union-attr]
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("size", [2, 4, 5])
+def test_pages_in_any_order_are_complete_or_an_error(endpoint: SmallEndpoint, path: Path, seed: int, size: int) -> None:
+    shuffler = random.Random(seed)
+
+    def unordered(query: str) -> Answer | None:
+        if "LIMIT" not in query:
+            return None
+        whole, _, limit = query.partition(" ORDER BY ")
+        rows = rows_of(endpoint, whole)
+        shuffler.shuffle(rows["results"]["bindings"])
+        rows["results"]["bindings"] = rows["results"]["bindings"][: int(limit.split("LIMIT ")[1].split()[0])]
+        return 200, {}, json.dumps(rows).encode()
+
+    endpoint.instead = unordered
+    with suppress(DatabaseError):
+        assert imported(path, endpoint.url, page_size=size) == expected(endpoint)
+
+
+def test_the_same_page_for_ever_is_an_error(endpoint: SmallEndpoint, path: Path) -> None:
+    no_blanks = "FILTER(isIRI(?s) && !isBlank(?o))"
+    first = json.dumps(rows_of(endpoint, f"SELECT ?s ?o {{ ?s <{EX}knows> ?o {no_blanks} }} LIMIT 3")).encode()
+    endpoint.instead = lambda query: (200, {}, first) if "LIMIT" in query else None
+    with pytest.raises(DatabaseError, match=r"but the endpoint counts 1; .* does not keep to ORDER BY"):
+        Import(endpoint.url, page_size=3).fetched(path)
+
+
+def test_a_long_list_of_predicates_that_is_cut_is_gone_on_with(
+    endpoint: SmallEndpoint, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "MOST_LISTED", 2)
+
+    def short(query: str) -> Answer | None:
+        if "GROUP BY" not in query:
+            return None
+        rows = rows_of(endpoint, query)
+        rows["results"]["bindings"] = rows["results"]["bindings"][:2]
+        return 200, {}, json.dumps(rows).encode()
+
+    endpoint.instead = short
+    assert imported(path, endpoint.url) == expected(endpoint)
+
+
+def test_a_web_page_is_no_endpoint(endpoint: SmallEndpoint, path: Path) -> None:
+    endpoint.instead = lambda _: (200, {"Content-Type": "text/html; charset=utf-8"}, b"<html>")
+    waits: list[float] = []
+    with pytest.raises(DatabaseError, match=r"answers with a page \(text/html\)"):
+        Import(endpoint.url, sleep=waits.append).fetched(path)
+    assert not waits, "nothing is tried again"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_an_endpoint_that_has_moved_gets_the_question_and_no_password(
+    endpoint: SmallEndpoint, path: Path, status: int
+) -> None:
+    with running(SmallEndpoint()) as old:
+        old.instead = lambda _: (status, {"Location": endpoint.url}, b"")
+        assert imported(path, old.url.replace("//", "//me:secret@")) == expected(endpoint)
+    assert [headers.get("Authorization") for headers in (old.headers[0], endpoint.headers[0])] == [
+        "Basic bWU6c2VjcmV0",
+        None,
+    ]
+
+
+def test_an_endpoint_that_has_moved_to_a_file_is_refused(endpoint: SmallEndpoint, path: Path) -> None:
+    endpoint.instead = lambda _: (302, {"Location": "ftp://example.org/"}, b"")
+    with pytest.raises(DatabaseError, match="answers 302"):
+        Import(endpoint.url).fetched(path)
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "http:///x"])

@@ -158,7 +158,7 @@ class TestResuming:
     def test_a_connection_that_keeps_breaking_leaves_its_part_for_the_next_time(self, server, tmp_path: Path) -> None:
         behaviour, url = server
         behaviour.cut_after, behaviour.cuts = 1000, module.ATTEMPTS
-        with pytest.raises(DatasetError, match="the same command goes on from there"):
+        with pytest.raises(DatasetError, match="the same command continues from there"):
             fetch(RemoteFile(url, "x.zip", SHA256), tmp_path)
         assert (tmp_path / "x.zip.part").read_bytes() == CONTENT[: 1000 * module.ATTEMPTS]
         assert not (tmp_path / "x.zip").exists()

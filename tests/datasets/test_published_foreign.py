@@ -268,7 +268,7 @@ class TestRefusals:
         dump(answers, inductive / "test_answers_hard.pkl")
         with pytest.raises(DatasetError) as caught:
             import_dataset(inductive)
-        assert f"an answer of the query {query} is no entity id" in str(caught.value)
+        assert f"an answer of the query {query} is not an entity id" in str(caught.value)
         assert caught.value.path == inductive / "test_answers_hard.pkl"
 
     @pytest.mark.parametrize(("query", "noun"), [((10_000, (0,)), "entity"), ((0, (10_000,)), "relation")])
@@ -353,6 +353,6 @@ class TestRefusals:
         torch.save(torch.tensor(rows), inductive / "train_graph.pt")
         assert_same(inductive_dataset(), import_dataset(inductive))
         torch.save(Malicious(tmp_path / "pwned"), inductive / "train_graph.pt")
-        with pytest.raises(DatasetError, match="is no torch tensor"):
+        with pytest.raises(DatasetError, match="is not a torch tensor"):
             import_dataset(inductive)
         assert not (tmp_path / "pwned").exists()

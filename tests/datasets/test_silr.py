@@ -102,7 +102,7 @@ def test_what_is_not_silrs_is_refused_with_its_place(tmp_path: Path, rows: list[
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "is no JSON"), ("[" * 100_000, "is no JSON"), ("[]", "not a JSON object"), ("{}", '"data"')],
+    [("{", "is not JSON"), ("[" * 100_000, "is not JSON"), ("[]", "not a JSON object"), ("{}", '"data"')],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
     folder = written(tmp_path / "silr", "test_1c")

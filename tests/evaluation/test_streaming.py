@@ -46,7 +46,7 @@ class Batch:
 
 @st.composite
 def batches(draw: st.DrawFn) -> Batch:
-    """Scores with many ties, answers of both kinds, and some entities that are no candidates."""
+    """Scores with many ties, answers of both kinds, and some entities that are not candidates."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     queries, entities, levels = draw(st.integers(1, 5)), draw(st.integers(1, 40)), draw(st.integers(1, 9))
     scores = random.integers(0, levels, (queries, entities)).astype(np.float32)

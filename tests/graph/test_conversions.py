@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import torch
 
 import unseen
 from tests.conftest import FAMILY
@@ -93,9 +94,17 @@ def test_a_simple_networkx_graph_names_relations_by_attribute() -> None:
         unseen.load(nx.Graph([("a", "b")]))
 
 
-def test_labeled_triples_of_a_factory_become_a_graph() -> None:
-    factory = SimpleNamespace(labeled_triples=np.array(FAMILY))
-    assert list(unseen.load(factory).triples()) == FAMILY
+def test_a_factory_of_pykeen_becomes_a_graph() -> None:
+    triples = pytest.importorskip("pykeen.triples", reason="pykeen is not installed")
+    factory = triples.TriplesFactory.from_labeled_triples(np.array(FAMILY, dtype=str))
+    assert set(unseen.load(factory).triples()) == set(FAMILY)
+
+
+def test_ids_and_labels_of_a_factory_become_a_graph() -> None:
+    entities, relations = {"Bob": 2, "Ada": 0}, {"knows": 0, "likes": 1}
+    triples = torch.tensor([[0, 0, 2], [2, 1, 0]])
+    factory = SimpleNamespace(mapped_triples=triples, entity_to_id=entities, relation_to_id=relations)
+    assert list(unseen.load(factory).triples()) == [("Ada", "knows", "Bob"), ("Bob", "likes", "Ada")]
 
 
 def test_triples_in_a_list_become_a_graph() -> None:

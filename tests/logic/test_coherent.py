@@ -125,6 +125,17 @@ def test_equivalent_descriptions_of_an_inner_variable_agree(a: Query, b: Query, 
 
 
 @settings(max_examples=20)
+@given(POSITIVE, POSITIVE, POSITIVE, st.sampled_from(RELATIONS))
+def test_cases_of_an_inner_variable_can_be_told_apart(a: Query, b: Query, c: Query, r: str) -> None:
+    assert agree(Project(r, a), Project(r, either(both(a, b), both(a, Not(b)))))
+    assert agree(Project(r, either(a, b)), Project(r, either(a, both(b, Not(a)))))
+    assert agree(
+        Project(r, either(both(a, c), both(b, Not(c)))),
+        Project(r, either(both(a, c), both(b, Not(c)), both(a, b))),
+    )
+
+
+@settings(max_examples=20)
 @given(INNER, INNER, st.sampled_from(RELATIONS))
 def test_exists_is_distributed_over_alternatives(a: Query, b: Query, r: str) -> None:
     assert agree(Project(r, either(a, b)), either(Project(r, a), Project(r, b)))

@@ -76,7 +76,7 @@ def random_sparql(random: Random, names: Sequence[str]) -> str:
     return f"SELECT DISTINCT {' '.join(f'?{name}' for name in selected)} WHERE {{ {' '.join(parts)} }}"
 
 
-def by_engine(facts: Sequence[tuple[str, str, str]], text: str) -> list[tuple[str, ...]]:
+def by_engine(facts: Sequence[tuple[str, str, str]], text: str) -> list[tuple[str | None, ...]]:
     store = pyoxigraph.Store()
     store.extend(pyoxigraph.Quad(*(pyoxigraph.NamedNode(f"urn:unseen:{name}") for name in fact)) for fact in facts)
     found = store.query(f"PREFIX : <urn:unseen:> {text}")
@@ -86,13 +86,14 @@ def by_engine(facts: Sequence[tuple[str, str, str]], text: str) -> list[tuple[st
         tuple(None if row[place] is None else row[place].value.removeprefix("urn:unseen:") for place in range(size))
         for row in found
     ]
-    return sorted(rows, key=str)  # type: ignore[arg-type]
+    return sorted(rows, key=str)
 
 
-def by_graph(graph: KnowledgeGraph, text: str) -> list[tuple[str, ...]]:
+def by_graph(graph: KnowledgeGraph, text: str) -> list[tuple[str | None, ...]]:
     answers = unseen.ask(graph, text, method="exact", top=100_000)
     assert answers.complete is not False
-    return sorted((tuple(one.keys.values()) if one.keys else (one.key,) for one in answers), key=str)
+    names = answers.variables
+    return sorted((tuple(one.keys.get(name) for name in names) if names else (one.key,) for one in answers), key=str)
 
 
 def test_without_predictions_random_queries_have_the_answers_of_an_engine() -> None:
@@ -150,7 +151,7 @@ def test_what_two_things_share_is_looked_for_apart() -> None:
         ("?x, y, z : r0(x, y) & r0(y, z)", [("a", "b", "c")]),
     ],
 )
-def test_known_tuples_of_a_small_graph(question: str, answers: list[tuple[str, ...]]) -> None:
+def test_known_tuples_of_a_small_graph(question: str, answers: list[tuple[str | None, ...]]) -> None:
     graph = KnowledgeGraph.from_triples([("a", "r0", "b"), ("b", "r0", "c"), ("a", "r0", "c"), ("a", "r1", "b")])
     assert by_graph(graph, question) == answers
 
@@ -268,6 +269,37 @@ def test_probabilities_of_tuples_are_those_of_brute_force(question: str, entitie
             for value in best
             if not any(abs(value - s) < 1e-6 for s in shown)
         )
+
+
+class SetReader(LinkTable):
+    """A method with a network beside its rules."""
+
+    beside_rules = True
+
+    @property
+    def rules(self) -> LinkTable:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("question", "tree"),
+    [
+        ("?x : exists y . r0(x, y) & r1(x, y) & r2(e1, y)", "?x : exists y . r0(x, y) & r2(e1, y)"),
+        ("?x : exists y . r0(x, y) & !r1(x, y) & r2(e1, y)", "?x : exists y . r0(x, y) & r2(e1, y)"),
+    ],
+)
+def test_a_network_speaks_with_all_values_of_inner_variables(question: str, tree: str) -> None:
+    graph = KnowledgeGraph.from_triples([*random_graph(Random(3), 8, 3, 16), ("e1", "r2", "e2"), ("e1", "r0", "e2")])
+    links = table_of(graph, 4)
+    numbers = [
+        {one.entity: one.probability for one in unseen.ask(graph, text, method=method, top=8, predicted_only=True)}
+        for text, method in ((question, links), (question, SetReader(links.links)), (tree, links))
+    ]
+    alone, as_a_set, at_most = numbers
+    assert as_a_set
+    for entity in alone.keys() & as_a_set.keys() & at_most.keys():
+        assert alone[entity] <= as_a_set[entity] * 1.0001
+        assert as_a_set[entity] <= at_most[entity] * 1.0001
 
 
 @pytest.mark.parametrize("method", ["edge-type", "rules"])

@@ -128,7 +128,7 @@ def test_the_answer_must_be_bound(pattern: str, reason: str) -> None:
         ("SELECT ?x { ?x :p :A ) }", 21, "nothing is open that `)` closes"),
         ("SELECT ?x { ?x :p :A } }", 23, "nothing is open that `}` closes"),
         ('SELECT ?x { ?x :p "A }', 18, "this quotation mark is never closed"),
-        ("SELECT ?x { France :borders ?x }", 12, "`France` is no word of SPARQL; names are written `:France`"),
+        ("SELECT ?x { France :borders ?x }", 12, "`France` is not a word of SPARQL; names are written `:France`"),
         ("SELECT ?x { ?x foo:p :A }", 15, "the prefix `foo:` is not declared"),
         ("SELECT ?x { VALUES (?x ?y) { (:A) } }", 12, "one value for each variable"),
         (r"SELECT ?x { ?x :p \uD800 }", 18, "there is no such character"),

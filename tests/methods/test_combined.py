@@ -13,6 +13,7 @@ from tests.conformance.methods import combined, zero_shot
 from unseen.errors import EvaluationError, TooLarge
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project
+from unseen.methods import combined as combined_module
 from unseen.methods.combination import CALIBRATION, EVIDENCE, Combination, LinkEvidence, OwnRows
 from unseen.methods.combined import Combined
 from unseen.methods.mined_rules import MinedRules
@@ -86,6 +87,15 @@ class TestCombination:
         assert bool(torch.isfinite(WEIGHTS.logits(evidence, own)).all())
         assert 0.9 < float(WEIGHTS.probabilities(evidence, own)[0, 0]) < 1
 
+    def test_a_set_unlike_the_single_sources_of_the_fit_is_not_made_certain_to_reach_what_is_missing(self) -> None:
+        own = OwnRows(torch.zeros(1, len(EVIDENCE)), torch.zeros(1, len(CALIBRATION)))
+        weak = replace(links([0.1] + [1e-6] * 99, [0.0] * 100), missing=torch.tensor([60.0]))
+        single, pair = (replace(weak, size=torch.tensor([size])) for size in (1.0, 2.4))
+        assert float(WEIGHTS.probabilities(single, own)[0].max()) > 0.99
+        found = WEIGHTS.probabilities(pair, own)[0]
+        assert float(found[0]) < 0.9
+        assert found.argmax() == 0
+
     def test_it_survives_json(self) -> None:
         again = Combination.from_json(json.loads(json.dumps(WEIGHTS.to_json())))
         assert again == WEIGHTS
@@ -130,6 +140,18 @@ class TestCombined:
         assert torch.allclose(in_parts.answer(graph, [query])[0], whole, atol=1e-4)
         with pytest.raises(TooLarge, match="--effort normal"):
             combined().at("full").answer(graph, [query])
+
+    def test_memory_is_looked_at_before_the_first_question_to_a_large_graph(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        graph, method = symmetric_world(), combined()
+        monkeypatch.setattr(footprint, "bytes_free", lambda _device=None: 1000)
+        method.check_memory(graph)
+        monkeypatch.setattr(combined_module, "NEVER_LARGE", 0)
+        with pytest.raises(TooLarge, match=r"predictions need about .* --method exact"):
+            method.check_memory(graph)
+        method.answer(graph, [Project(0, Anchor(0))])
+        method.check_memory(graph)
 
     def test_a_fact_added_a_second_ago_counts(self) -> None:
         graph, method = symmetric_world(), combined()

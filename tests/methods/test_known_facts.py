@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.graph.graphs import named_graph
-from tests.logic.strategies import ENTITIES, RELATIONS, queries, shaped_queries, triples
 from unseen.graph import KnowledgeGraph, Vocabulary
-from unseen.logic.algebra import Anchor, Project, Query, bind
-from unseen.logic.traverse import Traversal
+from unseen.logic.algebra import Anchor, Query
 from unseen.methods import known_facts
-from unseen.methods.known_facts import KnownFacts, KnownFactsProjector, follow_edges
+from unseen.methods.known_facts import KnownFactsProjector, follow_edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,46 +34,6 @@ class Fixed:
 
     def project(self, graph: KnowledgeGraph, sets: Tensor, relations: Tensor) -> Tensor:
         return self.answer(graph, [Anchor(0)] * len(sets))
-
-
-@settings(max_examples=2 * settings.default.max_examples)
-@given(
-    edges=triples(),
-    query=queries(safe=False) | shaped_queries(),
-    scores=st.lists(SCORES, min_size=len(ENTITIES), max_size=len(ENTITIES)),
-    ceiling=st.sampled_from([0.1, 0.5, 0.9, 0.99]),
-)
-def test_known_answers_rank_before_all_others_and_keep_the_order_of_the_method(
-    edges: Triples, query: Query, scores: list[float], ceiling: float
-) -> None:
-    graph = named_graph(edges, ENTITIES, RELATIONS)
-    ids = bind(query, graph.vocabulary.entity_id, graph.vocabulary.relation_id)
-    combined = KnownFacts(Fixed(tuple(scores)), ceiling).answer(graph, [ids])[0]
-    known = set(Traversal(graph).members(ids).tolist())
-    others = set(range(len(ENTITIES))) - known
-    assert all(0 <= value <= 1 for value in combined.tolist())
-    assert all(float(combined[one]) > float(combined[other]) for one in known for other in others)
-    for group in (known, others):
-        in_order = sorted(group, key=lambda entity: scores[entity])
-        assert sorted(combined[list(group)].tolist()) == combined[in_order].tolist()
-
-
-def test_the_scores_of_the_method_itself_stay_as_they_are(family: KnowledgeGraph) -> None:
-    kept = torch.full((1, 7), 0.5)
-
-    class Remembering:
-        def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Tensor:
-            return kept
-
-    KnownFacts(Remembering()).answer(family, [Project(0, Anchor(0))])
-    assert kept.tolist() == [[0.5] * 7]
-
-
-def test_known_and_predicted_scores_by_hand(family: KnowledgeGraph) -> None:
-    """Ben and Cleo are known: they lie between 0.95 and 1; the others between 0 and 0.9."""
-    method = KnownFacts(Fixed((1.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0)))
-    scores = method.answer(family, [Project(0, Anchor(0))])[0]
-    assert scores.tolist() == pytest.approx([0.9, 0.95, 1.0, 0.45, 0, 0, 0])
 
 
 class TestProjector:

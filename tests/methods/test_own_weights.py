@@ -12,11 +12,12 @@ from tests.conformance.methods import combined
 from unseen.errors import GraphError
 from unseen.graph import KnowledgeGraph
 from unseen.logic.algebra import Anchor, Project
-from unseen.methods.combination import CALIBRATION, EVIDENCE
+from unseen.methods.combination import CALIBRATION, EVIDENCE, Combination, LinkEvidence
 from unseen.methods.own_weights import own_fit, own_opening
 from unseen.methods.own_weights.hidden_rows import MISSING, hidden_rows
 from unseen.methods.own_weights.own_weights import OwnWeights
-from unseen.methods.own_weights.row_candidates import SIZE, RowCandidates
+from unseen.methods.own_weights.row_candidates import SIZE, RowCandidates, candidates_of
+from unseen.methods.zero_shot.effort import BUDGETS, Budget
 from unseen.rules.origins import note_source
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def made_up_rows(count: int, useful: str) -> tuple[RowCandidates, np.ndarray]:
     many[:, :30] = 1.0
     shipped = np.tile([2.0, 0.5, 0.0, 0.0, 0.0], (count, 1))
     return RowCandidates(kinds, many, is_true, shipped, np.zeros((count, 6)), np.ones(count)), np.zeros(count, np.int64)
+
+
+def chances_by(columns: np.ndarray, calibration: np.ndarray) -> np.ndarray:
+    """The probability of each candidate of each row."""
+    start = columns[:, :, CALIBRATION.index("scale")] + columns[:, :, CALIBRATION.index("balance")]
+    return 1 / (1 + np.exp(-start - np.einsum("rck,rk->rc", columns, calibration)))
 
 
 class TestHiddenRows:
@@ -97,9 +104,9 @@ class TestFit:
         rows, relations = made_up_rows(200, "rules")
         evidence, calibration = own_fit.fitted_weights(rows, relations, np.ones(200), 2)
         scores, totals = own_fit.scores_of(rows, evidence[relations])
-        columns = own_fit.calibration_columns(scores, rows, totals)
-        start = columns[:, :, CALIBRATION.index("scale")] + columns[:, :, CALIBRATION.index("balance")]
-        chances = 1 / (1 + np.exp(-start - np.einsum("rck,rk->rc", columns, calibration[relations])))
+        chances = chances_by(
+            own_fit.calibration_columns(scores, rows, totals, calibration[relations, 0]), calibration[relations]
+        )
         assert chances[:, 0].mean() > 0.8
         assert chances[:, 1:30].mean() < 0.05
 
@@ -109,6 +116,36 @@ class TestFit:
             rows.kinds, rows.many, np.zeros_like(rows.is_true), rows.shipped, rows.offsets, rows.missing
         )
         assert not own_fit.fitted_weights(nothing, relations, np.ones(20), 2)[0].any()
+
+
+def rows_with(each: int, absent: list[int], hidden: list[int], noise: int = 60) -> RowCandidates:
+    """Rows of a relation with so many targets a source: some absent, some of these hidden; rules tell targets apart."""
+    count, known = len(absent), each - np.array(absent)
+    kinds = RANDOM.normal(size=(count, SIZE, len(EVIDENCE)))
+    is_true, many = np.zeros((count, SIZE), bool), np.zeros((count, SIZE))
+    for row, (gone, asked) in enumerate(zip(absent, hidden, strict=True)):
+        kinds[row, :gone, EVIDENCE.index("rules")] += 3
+        is_true[row, :asked], many[row, : gone + noise] = True, 1.0
+    missing = np.where(known > 0, known / 9, 1.0) if each > 1 else np.where(known > 0, 1e-3, 1.0)
+    offsets = np.zeros((count, 6))
+    offsets[:, 4] = np.log1p(known)
+    return RowCandidates(kinds, many, is_true, np.tile([0.0, 1.0, 0, 0, 0], (count, 1)), offsets, missing)
+
+
+@pytest.mark.parametrize("each", [1, 30])
+def test_as_many_are_expected_as_are_missing(each: int) -> None:
+    missing = RANDOM.binomial(each - 1, MISSING, 400)  # one is there, or it would not be asked about
+    hidden = RANDOM.binomial(each - missing, MISSING)
+    tried = rows_with(each, (missing + hidden).tolist(), hidden.tolist())
+    relations = np.zeros(400, np.int64)
+    evidence, calibration = own_fit.fitted_weights(tried, relations, np.ones(400), 2)
+    absent = RANDOM.binomial(each, MISSING, 400)
+    asked = rows_with(each, absent.tolist(), [0] * 400)
+    scores, totals = own_fit.scores_of(asked, evidence[relations])
+    chances = chances_by(
+        own_fit.calibration_columns(scores, asked, totals, calibration[relations, 0]), calibration[relations]
+    )
+    assert (asked.many * chances).sum(axis=1).mean() == pytest.approx(absent.mean(), rel=0.1)
 
 
 class TestFile:
@@ -139,6 +176,18 @@ class TestFile:
         assert torch.equal(rows.evidence[1], torch.from_numpy(weights.evidence[-1]).float())
 
 
+def test_a_column_that_stands_for_many_counts_as_many() -> None:
+    count = 1000
+    copies = torch.ones(count)
+    copies[-1] = 5000.0
+    empty = torch.zeros(1, count)
+    row = torch.ones(1)
+    links = LinkEvidence(torch.full((1, count), 0.1), empty, empty, empty, row, row, row, row, copies)
+    found = candidates_of(links, Combination({"network": {"one": 1.0}}, {}), [np.array([3])], np.random.default_rng(0))
+    assert found.many.sum() == pytest.approx(5999)
+    assert found.many[found.is_true].sum() == 1
+
+
 @pytest.fixture
 def fits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """How many questions each fit asked; few are asked, and what comes out is kept in a folder of its own."""
@@ -146,7 +195,7 @@ def fits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     monkeypatch.setenv("UNSEEN_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(own_opening, "QUESTIONS", (16,))
     monkeypatch.setattr(own_opening, "SECONDS", 1000.0)
-    monkeypatch.setattr(own_opening, "LEAST_TRIPLES", 100)
+    monkeypatch.setattr(own_opening, "LEAST_HIDDEN", 1)
     real, found = own_opening.fitted_to, []
 
     def noted(*arguments: object) -> OwnWeights:
@@ -188,9 +237,31 @@ class TestOpening:
         assert not method.own.weights(method, graph).evidence.any()
         assert not fits
 
-    def test_nothing_is_added_on_a_small_graph(self, fits: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(own_opening, "LEAST_TRIPLES", 1000)
+    def test_a_small_graph_is_asked_in_several_rounds(self, fits: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(own_opening, "QUESTIONS", (64,))
+        graph, method = mirrored_world(10), combined()
+        assert method.own.weights(method, graph).questions > len(hidden_rows(graph, 64))
+        assert len(fits) == 1
+
+    def test_a_graph_that_is_read_in_parts_is_asked_in_parts(
+        self, fits: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(BUDGETS, "normal", Budget(0, 50, 100_000, 10_000, 1_000_000))
         graph, method = mirrored_world(60), combined()
+        weights = method.own.weights(method, graph)
+        assert 8 <= fits[0] <= 16
+        assert weights.evidence.any()
+
+    def test_nothing_is_added_where_too_little_can_be_hidden(
+        self, fits: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(own_opening, "LEAST_HIDDEN", 1000)
+        graph, method = mirrored_world(10), combined()
+        assert method.own.weights(method, graph).questions == 0
+        assert fits == [0]
+
+    def test_nothing_is_tried_on_a_tiny_graph(self, fits: list[int]) -> None:
+        graph, method = mirrored_world(3), combined()
         assert method.own.weights(method, graph).questions == 0
         assert not fits
 

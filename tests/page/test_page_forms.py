@@ -31,7 +31,7 @@ def test_tuples_are_a_table_whose_rows_are_explained_and_saved(watched: Watched)
     rows = list(csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8").splitlines()))
     assert {"x": "Spain", "l": "Galician"}.items() <= next(row for row in rows if row["l"] == "Galician").items()
     page.locator(".tuples tr.answer:not(.known) a.why").first.click()
-    page.wait_for_selector(".drawing canvas")
+    page.wait_for_selector("#reason")
     words = page.get_attribute(".drawing", "aria-label") or ""
     assert "(predicted)" in words
     assert "not speaks" in words
@@ -65,7 +65,7 @@ def test_a_relation_for_kinds_is_offered_where_the_graph_has_no_type(watched: Wa
     assert "type_relation=is_a" in page.url
     assert page.get_by_label("The relation of “x a Kind”").input_value() == "is_a"
     page.get_by_label("Why Spain", exact=True).click()
-    page.wait_for_selector(".drawing canvas")
+    page.wait_for_selector("#reason")
     assert "Spain is_a Country" in (page.get_attribute(".drawing", "aria-label") or "")
     watched.problems[:] = [one for one in watched.problems if "status of 400" not in one]
 
@@ -92,7 +92,7 @@ def test_values_are_shown_asked_for_and_drawn(chromium: Any, tmp_path: Path) -> 
             page.wait_for_selector(".answer.known .attribute")
             assert "48.6" in page.inner_text(".answer .attribute")
             page.click(".answer .why")
-            page.wait_for_selector(".drawing canvas")
+            page.wait_for_selector("#reason")
             assert "48.6" in page.inner_text(".recorded")
             assert "population > 20" in page.inner_text("#steps ~ .steps")
             page.goto(f"{server.url}/entity?name=Spain")

@@ -108,11 +108,32 @@ def test_a_wrong_question_is_pointed_at_and_mended_with_a_click(watched: Watched
     watched.problems.clear()
 
 
+@pytest.mark.parametrize(
+    ("mistaken", "mended"),
+    [
+        ("borders(France, x)", "?x : borders(France, x)"),
+        ('?x : borders(France, x) and not speaks(x, "and or")', '?x : borders(France, x) & !speaks(x, "and or")'),
+    ],
+)
+def test_words_for_signs_and_a_missing_variable_are_mended(watched: Watched, mistaken: str, mended: str) -> None:
+    page = watched.open(f"/ask?question={quote(mistaken)}")
+    page.wait_for_selector(".offers button")
+    assert page.locator(".offers button").first.inner_text() == mended
+    watched.problems.clear()
+
+
+def test_a_sentence_is_told_how_questions_are_written(watched: Watched) -> None:
+    page = watched.open(f"/ask?question={quote('which countries border France?')}")
+    page.wait_for_selector(".problem code")
+    assert page.inner_text(".problem code").startswith("?x : ")
+    watched.problems.clear()
+
+
 def test_why_draws_the_question_and_shows_a_proof_and_the_steps(watched: Watched) -> None:
     page = watched.open(f"/ask?question={quote(QUESTION)}")
     page.wait_for_selector(".answer:not(.known)")
     page.get_by_label("Why Dutch", exact=True).click()
-    page.wait_for_selector(".drawing canvas")
+    page.wait_for_selector("#reason")
     assert page.locator(".facts li").all_inner_texts() == ["France borders Belgium", "Belgium speaks Dutch"]
     assert page.locator(".steps > li").count() == 2
     assert "Belgium speaks Dutch" in (page.get_attribute(".drawing", "aria-label") or "")
@@ -131,7 +152,7 @@ def test_an_entity_shows_facts_predictions_and_a_neighbourhood_that_grows(watche
     page.wait_for_selector(".drawing canvas")
     page.wait_for_selector(".drawing[data-nodes]")
     before = page.get_attribute(".drawing", "data-nodes")
-    page.evaluate("() => document.querySelector('.drawing').expand('Spain')")
+    page.get_by_label("Expand a thing").select_option("Andorra")
     page.wait_for_selector(f".drawing:not([data-nodes='{before}'])")
 
 
@@ -173,7 +194,7 @@ def test_a_name_that_looks_like_html_is_text_everywhere(watched: Watched, countr
             f"/entity?name={quote(NASTY)}": "h1",
             f"/ask?question={quote('?x : borders(x, France)')}": f".answer >> text={NASTY}",
             f"/ask?question={quote('?x : ')}{name}({name},x)": ".answer .thing",
-            f"/why?question={quote('?x : borders(x, France)')}&answer={quote(NASTY)}": ".drawing canvas",
+            f"/why?question={quote('?x : borders(x, France)')}&answer={quote(NASTY)}": "#reason",
             f"/change?head={quote(NASTY)}&relation=borders&tail=France": ".results p",
             f"/ask?question={quote('?x : borders(')}{quote(NASTY)},x)": ".problem",
             "/": "table.relations",

@@ -66,3 +66,12 @@ def test_files_and_small_graphs_keep_nothing(tmp_path: Path, monkeypatch: pytest
     assert kept_adjacency.adjacency_place(note_source(KnowledgeGraph.from_triples(TRIPLES), None)) is None
     monkeypatch.setattr(kept_adjacency, "LARGE", 10)
     assert kept_adjacency.adjacency_place(world(tmp_path)) is None
+
+
+def test_what_was_sorted_is_mapped_at_once(tmp_path: Path) -> None:
+    graph = world(tmp_path)
+    assert adjacencies.bytes_to_open(graph) > 0
+    assert isinstance(adjacency_of(graph).near.base, np.memmap)
+    assert adjacencies.bytes_to_open(graph) == 0
+    assert adjacencies.bytes_to_open(world(tmp_path)) == 0, "mapped files take no memory"
+    assert adjacencies.bytes_to_open(world(tmp_path, ("d", "r", "a"))) > 0

@@ -18,6 +18,9 @@ from unseen.rules.path_mining import LEAST_SUPPORT
 from unseen.rules.rule_set import PathRules, Rules
 from unseen.rules.updating import updated
 
+pytestmark = pytest.mark.usefixtures("few_hidden")
+"""These tests are about what is mined, not about weights."""
+
 
 def random_graph(seed: int = 0, entities: int = 25, relations: int = 3, edges: int = 90) -> KnowledgeGraph:
     random = np.random.default_rng(seed)

@@ -138,7 +138,7 @@ def test_a_damaged_file_is_mined_anew(cache: Path, mined: list[int], damage: str
     assert len(mined) == (3 if damage == "folder" else 2)
 
 
-def test_rules_that_lie_about_their_relations_are_refused(tmp_path: Path) -> None:
+def test_rules_that_lie_about_their_relations_are_refused(few_hidden: None, tmp_path: Path) -> None:
     rules = rules_for(family().graph, samples=2)
     rules.paths.steps[0, 1] = 1000
     rules.save(tmp_path / "rules")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -44,6 +46,36 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.001)
+
+
+def test_an_error_does_not_keep_what_was_in_memory_where_it_happened() -> None:
+    kept: list[weakref.ref[Large]] = []
+
+    def refused(items: Sequence[int]) -> list[int | Exception]:
+        large = Large()
+        kept.append(weakref.ref(large))
+        try:
+            raise ValueError("bad")
+        except ValueError as error:
+            return [error] * len(items)
+
+    async def run() -> None:
+        batcher: Batcher[int, int] = Batcher(refused, Bounds())
+        batcher.start()
+        with pytest.raises(ValueError, match="bad"):
+            await batcher.submit(1)
+        assert [one() for one in kept] == [None]
+        await batcher.stop()
+
+    gc.disable()  # a cycle would be found some time, but not soon
+    try:
+        asyncio.run(run())
+    finally:
+        gc.enable()
+
+
+class Large:
+    """What an error must not keep."""
 
 
 def test_what_comes_while_the_model_is_busy_goes_into_one_batch() -> None:

@@ -234,6 +234,38 @@ def test_why_draws_the_question_with_the_values_of_an_answer(countries: Running)
     assert why["steps"][0]["set"]["known"] == 8
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "borders(France, v) & speaks(v, x)",
+        "(exists w . borders(France, w) & part_of(w, Europe) & borders(w, v)) & !member_of(v, NATO) & speaks(v, x)",
+        "(exists w . borders(France, w) & borders(v, w)) & (speaks(v, French) | speaks(v, Romansh)) & speaks(v, x)",
+    ],
+)
+def test_values_on_the_way_are_those_of_the_question_about_both(body: str) -> None:
+    graph = unseen.load("countries")
+    drawing = Drawing.of(graph, f"?x : exists v . {body}")
+    asked = drawing.questions_on_the_way("German")["v"]
+    alone = {answer.entity for answer in unseen.ask(graph, asked, method="exact", top=500)}
+    pairs = unseen.ask(graph, f"?x, v : {body}", method="exact", top=5000)
+    assert alone == {pair.values["v"] for pair in pairs if pair.values["x"] == "German"}
+    assert alone
+
+
+def test_inner_variables_have_their_likeliest_values(countries: Running) -> None:
+    found = data(countries, "/why.json", question=QUESTION, answer="Dutch")["answer"]["likeliest"]["v"]
+    assert (found["known"], found["members"][0]["entity"]) == (1, "Belgium")
+    assert len(found["members"]) == 4
+
+
+def test_a_plain_drawing_is_there_at_once(countries: Running) -> None:
+    plain = data(countries, "/why.json", question=QUESTION, plain="true")
+    whole = data(countries, "/why.json", question=QUESTION)
+    assert [node["id"] for node in plain["nodes"]] == [node["id"] for node in whole["nodes"]]
+    assert [step["question"] for step in plain["steps"]] == [step["question"] for step in whole["steps"]]
+    assert (plain["answer"], plain["steps"][0]["set"]) == (None, None)
+
+
 def test_why_of_a_predicted_answer_has_an_edge_that_the_graph_lacks(countries: Running) -> None:
     asked = data(countries, "/ask.json", question=QUESTION, predicted_only="true", top="1")
     why = data(countries, "/why.json", question=QUESTION, answer=asked["answers"][0]["entity"])
@@ -298,6 +330,13 @@ def test_what_entities_like_one_have_is_offered_to_it() -> None:
 def test_without_types_the_kind_is_a_role() -> None:
     graph = KnowledgeGraph.from_triples([("Ada", "knows", "Bob"), ("Bob", "knows", "Cy")])
     assert kinds_of(graph, [0, 1, 2]) == [["head of knows"], ["head of knows"], ["tail of knows"]]
+
+
+def test_names_with_a_word_before_a_colon_say_their_kind() -> None:
+    names = ("Gene::1017", "pkg:libc6", "http://a.example/b", "Alien: the sequel", "12:30")
+    graph = KnowledgeGraph.from_triples((name, "r", "Gene::7") for name in names)
+    together = kinds_of(graph, [graph.vocabulary.entities.find(name) for name in names])
+    assert together == [["Gene"], ["pkg"], [], [], []]
 
 
 def test_examples_are_the_same_each_time_and_fewer_on_a_tiny_graph() -> None:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -21,6 +22,7 @@ from tests.conftest import FAMILY
 from tests.server.running import Running, readers_of, running, wait_until
 from unseen.database import Database
 from unseen.database.engine.limits import EngineLimits
+from unseen.database.engine.process import Child
 from unseen.server import exact_answers
 from unseen.server.problems import Problem
 from unseen.server.server_settings import Limits, ServerSettings
@@ -56,6 +58,7 @@ def test_a_write_that_does_not_begin_in_time_is_turned_away_and_one_that_has_beg
 def test_a_query_over_its_time_stops_computing(tmp_path: Path) -> None:
     with running(tmp_path / "x.db", FAMILY, settings(seconds=0.5)) as server:
         readers = set[int]()
+        wait_until(lambda: server.query("ASK {}").status == 200)
         with ThreadPoolExecutor(1) as thread:
             reply = thread.submit(server.query, ENDLESS)
             while not reply.done():
@@ -84,7 +87,7 @@ def test_a_query_too_deep_for_the_engine_is_told_so(server: Running) -> None:
             for pid in readers_of(server):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGSEGV)
-            time.sleep(0.1)
+            time.sleep(1)  # which leaves new ones the time to begin
         assert reply.result().error["reason"] == "it is nested too deeply for the engine"
     wait_until(lambda: server.query("ASK { ?s ?p ?o }").status == 200)
     assert server.query("ASK { ?s ?p ?o }").json["boolean"]
@@ -119,6 +122,22 @@ def test_whatever_ends_a_query_is_told_as_its_reason(tmp_path: Path) -> None:
     triples = [(f"e{i}", "r", f"e{i + 1}") for i in range(100)]
     with running(tmp_path / "y.db", triples, settings()) as server:
         assert server.query(HUGE).error["reason"] == "it needs more than 64 MB of memory"
+
+
+def test_who_waits_for_a_reader_is_told_when_none_can_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_kind: str, _settings: object) -> Child:
+        return real("nothing that there is", {})
+
+    real = Child.start
+    monkeypatch.setattr("unseen.server.reader_pool.Child", SimpleNamespace(start=broken))
+    with running(tmp_path / "x.db", FAMILY, settings()) as server:
+        reply = server.query("ASK {}")
+        assert (reply.status, reply.headers["retry-after"]) == (503, "10")
+        assert server.send("GET", "/healthz").status == 503
+        monkeypatch.undo()
+        wait_until(lambda: server.query("ASK {}").status == 200)
 
 
 def test_an_engine_that_is_killed_is_started_again_and_every_write_is_there(server: Running) -> None:

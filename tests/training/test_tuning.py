@@ -18,9 +18,10 @@ from unseen.errors import ConfigError, RunFolderError, TrainingError
 from unseen.evaluation.evaluator import Options, evaluate
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
 from unseen.methods.edge_type import EdgeType
+from unseen.models.checkpoint import write_json
 from unseen.models.tuned_method import TUNING, TUNING_ALONE, answering_method, link_scorer_of, read_tuning, tuned_method
 from unseen.probability.calibration import Calibrated, Calibration
-from unseen.training.tuning import TuningPlan, tune, write_tuning, write_tuning_alone
+from unseen.training.tuning import TuningPlan, tune, write_tuning
 
 SCORER = NamedVectors(dim=4)
 FEW: dict[str, tuple[Any, ...]] = {"scale": ("sigmoid", "calibrated", "softmax"), "known_facts": (True, False)}
@@ -109,7 +110,7 @@ def test_a_run_that_scores_links_answers_by_beams_and_any_other_by_itself(tuning
 
 def test_predictions_only_have_choices_of_their_own_where_these_were_made(tuning: Tuning, tmp_path: Path) -> None:
     alone = Tuning(Choices(BeamOptions(beam=3, known_facts=False)))
-    write_tuning_alone(tmp_path, alone)
+    write_json(tmp_path / TUNING_ALONE, alone.to_json())
     assert tuned_method(SCORER, tmp_path, known_facts=False).choices == alone.choices
     assert tuned_method(SCORER, tmp_path).choices == Tuning().choices
     (tmp_path / TUNING).write_text(json.dumps(tuning.to_json()))
@@ -170,7 +171,7 @@ class TestCommand:
         return result.output
 
     def test_it_shows_and_keeps_what_was_chosen(self, folders: tuple[Path, Path]) -> None:
-        write_tuning_alone(folders[0], Tuning())
+        write_json(folders[0] / TUNING_ALONE, Tuning().to_json())
         output = self.run(*folders, "--types", "1p,2in", "--limit", 3, "--beam", 5, "--calibration-queries", 2)
         assert all(word in output for word in ("1p", "2in", "hits_at_10 before", "after"))
         found = read_tuning(folders[0])

@@ -108,7 +108,7 @@ def _with_other_name(error: UnknownName, query: Query) -> str | None:
 
 
 def _with_other_text(error: UnknownName, question: str) -> str | None:
-    """The text of a question that is no tree, with the closest name in place of the unknown one."""
+    """The text of a question that is not a tree, with the closest name in place of the unknown one."""
     closest, name = error.closest[0], error.name
     if is_sparql(question):
         is_plain = re.fullmatch(r"\w+", name) and re.fullmatch(r"\w+", closest)

@@ -68,10 +68,10 @@ class AskedGraph(Protocol):
         """How likely a statement is."""
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Entities whose name holds a text, each with `name`."""
+        """Entities whose name contains a text, each with `name`."""
 
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Relations whose name holds a text, each with `name`, `iri` and `triples`, the most frequent first."""
+        """Relations whose name contains a text, each with `name`, `iri` and `triples`, the most frequent first."""
 
     def attributes(self) -> list[dict[str, Any]]:
         """Attributes of which values are recorded, those with most values first."""
@@ -95,7 +95,7 @@ class GraphHere:
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The graph as it is now."""
+        """The current graph."""
         return self._graph if self._database is None else self._database.graph
 
     @property
@@ -123,11 +123,11 @@ class GraphHere:
             return scored(self.graph, statement, method=self._method, explain=explain, type_relation=type_relation)
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Entities whose name holds a text, the nearest first."""
+        """Entities whose name contains a text, the nearest first."""
         return entities_like(self.graph, search, limit)
 
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Relations whose name holds a text, the most frequent first."""
+        """Relations whose name contains a text, the most frequent first."""
         return relations_like(self.graph, search, limit)
 
     def attributes(self) -> list[dict[str, Any]]:
@@ -176,11 +176,11 @@ class GraphOfServer:
         return self._client.score(statement, explain=explain, type_relation=type_relation)
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Entities whose name holds a text, the nearest first."""
+        """Entities whose name contains a text, the nearest first."""
         return self._client.entities(search, limit)
 
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Relations whose name holds a text, the most frequent first."""
+        """Relations whose name contains a text, the most frequent first."""
         return self._client.relations(search, limit)
 
     def attributes(self) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ class GraphTools:
         } | self._described_values()
 
     def find_names(self, text: str, kind: Literal["entity", "relation"], limit: int) -> list[dict[str, Any]]:
-        """Names that hold a text."""
+        """Names that contain a text."""
         count = _checked("limit", limit, MOST_NAMES)
         return (self.graph.entities if kind == "entity" else self.graph.relations)(text, count)
 

@@ -146,7 +146,7 @@ def _add_writing(server: MCPServer[Any], tools: GraphTools) -> None:
 
 @contextmanager
 def _told(tools: GraphTools, question: str = "") -> Iterator[None]:
-    """Errors that can be mended reach the agent in full, with what to do about them."""
+    """Passes errors that an agent can fix on in full, with advice."""
     try:
         yield
     except UnseenError as error:
@@ -154,7 +154,7 @@ def _told(tools: GraphTools, question: str = "") -> Iterator[None]:
 
 
 def _advice(error: UnseenError, tools: GraphTools, question: str) -> str:
-    """The advice for an error; the error alone where making the advice fails too, as without a connection."""
+    """The advice for an error; the error alone if making the advice fails too, for instance without a connection."""
     try:
         return advice(error, tools.graph, question)
     except UnseenError:

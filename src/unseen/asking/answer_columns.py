@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from unseen.asking.answers import Answers
 
-OWN = ("rank", "entity", "key", "known", "probability")
-"""Columns that every answer has."""
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _WHOLE, _BROKEN = f'"^^<{_XSD}integer>', (f'"^^<{_XSD}decimal>', f'"^^<{_XSD}double>', f'"^^<{_XSD}float>')
 

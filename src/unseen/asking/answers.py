@@ -147,7 +147,7 @@ class Answers(Sequence[Answer]):
             )
             for one in self.answers
         ]
-        counts = f"{self.known:,} known, {len(self):,} shown, by {self.method}"
+        counts = f"{self.known:,} known, {len(self):,} shown; method: {self.method}"
         counts += "" if self.expected is None else f"; {self.expected}"
         counts += (
             "" if self.complete is not False else f"; what is missing has a probability of at most {self.missed:.2g}"
@@ -182,7 +182,7 @@ class Question:
     warnings: tuple[str, ...] = ()
     """What is known to be wrong with the question before it is asked."""
     pattern: BoundPattern | None = field(default=None, compare=False)
-    """What is asked, where that is no tree."""
+    """What is asked, where that is not a tree."""
     variable: str = "x"
     """What the question calls its answer, if there is one answer variable."""
     order: tuple[Ordering, ...] = ()

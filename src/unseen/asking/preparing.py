@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unseen.asking.answers import DEFAULT_TOP, Question
 from unseen.errors import QueryRefused, QuestionTooLarge, UnseenError, ValuesMissing
-from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, bind, walk
+from unseen.logic.algebra import Anchor, Loop, Project, Query, Repeat, Valued, bind, walk
 from unseen.logic.events import At
 from unseen.logic.formula import Atom, constants_of, links_of
 from unseen.logic.impossible_joins import impossible_joins, impossible_pairs
@@ -23,6 +23,7 @@ from unseen.logic.pattern import Pattern
 from unseen.logic.resolving import KindNames, resolved, starts_from_anything, type_relation_of
 from unseen.logic.restricting import ends_like, related_to_named, without_given
 from unseen.logic.values.attributes_shown import shown_attributes
+from unseen.logic.values.unfit_comparisons import unfit_comparisons
 from unseen.logic.variables import ANSWER, with_variables
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ _OUTER = re.compile(
 _SPARQL = re.compile(
     r"\s*(#[^\n]*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE|INSERT|DELETE|LOAD|CLEAR|WITH)\b", re.IGNORECASE
 )
+
+_RESTRICTIONS = ("kind", "new", "order_by", "predict_values")
+"""Wishes that go with questions for entities only."""
 
 
 def prepare(  # noqa: PLR0913  # as for `ask`
@@ -86,16 +90,37 @@ def prepare(  # noqa: PLR0913  # as for `ask`
     query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
     _require_ids(query, graph)
     attributes = shown_attributes(graph, query, order, variable)
+    valued = [node.part for node in walk(query) if isinstance(node, Valued)]
     related = related_to_named(graph, query, types) if new else None
     query = resolved(query, graph, types, predict=predict_values)
     warnings = (
         *impossible_joins(graph, query),
         *_unbounded(parsed),
         *_unpredictable(graph, attributes, predict_values),
+        *unfit_comparisons(graph, valued),
     )
     query, candidates = _restricted(graph, query, kind, related)
     shown = {"variable": variable, "order": order, "attributes": attributes, "predict_values": predict_values}
     return Question(str(question), query, top, explain, predicted_only, candidates, warnings, **shown)  # type: ignore[arg-type]
+
+
+def prepare_exactly(graph: KnowledgeGraph, question: str | Query, **wishes: Any) -> Question:
+    """As `prepare`, where nothing is to be predicted: an engine answers the SELECTs that could not be."""
+    if isinstance(question, str) and is_sparql(question) and not any(map(wishes.get, _RESTRICTIONS)):
+        try:
+            parsed = parse(question, graph)[0]
+            if isinstance(parsed, OuterForm):
+                parsed.core.question(parsed.needed, {})
+        except (QuestionTooLarge, ValuesMissing):
+            raise
+        except QueryRefused as refusal:
+            from unseen.asking.exact_selects import exact_select
+
+            found = exact_select(graph, question, refusal, wishes.get("top"))
+            if found is None:
+                raise
+            return found
+    return prepare(graph, question, **wishes)
 
 
 def _prepared_table(
@@ -112,13 +137,14 @@ def _prepared_table(
 def _prepared_pattern(
     graph: KnowledgeGraph, bound: BoundPattern, text: str, wishes: tuple[int, bool, bool], kind: str | None, new: bool
 ) -> Question:
-    """A question that is no tree, with the ids of a graph."""
+    """A question that is not a tree, with the ids of a graph."""
     if (kind is not None or new) and len(bound.pattern.answers) > 1:
         raise QueryRefused("`kind` and `new` go with one answer variable: say what kind each variable is by `x a Kind`")
     named = bound.named(graph)
     related = related_to_named(graph, named, bound.names.type_relation) if new else None
     _, candidates = _restricted(graph, named, kind, related)
-    warnings = tuple(impossible_pairs(graph, bound.pattern.parts, bound.names.relation_id))
+    parts = bound.pattern.parts
+    warnings = (*impossible_pairs(graph, parts, bound.names.relation_id), *unfit_comparisons(graph, parts))
     return Question(text, bound.relations(graph), *wishes, candidates, warnings, pattern=bound)
 
 
@@ -173,7 +199,7 @@ def lookup_for(
 def parse(
     question: str | Query | Pattern | OuterForm, graph: KnowledgeGraph
 ) -> tuple[Query | Pattern | OuterForm, int | None]:
-    """The query of a question, with names, its pattern where it is no tree, its form where its answers are a table.
+    """The query of a question, with names, its pattern where it is not a tree, its form where its answers are a table.
 
     And its LIMIT, if it has one.
     """
@@ -221,7 +247,7 @@ def parsed_sparql(
 
         if not has_outer_words(text):
             raise
-        form = outer_select(text, prefixes, partial(_entity_term, graph))
+        form = outer_select(text, prefixes, partial(entity_term, graph), names_of(graph))
         if form is None:
             raise
         return form, form.limit, (), ()
@@ -232,7 +258,7 @@ def _is_relation(graph: KnowledgeGraph, name: str) -> bool:
     return bool(name) and int(graph.vocabulary.relations.find_all([name])[0]) >= 0
 
 
-def _entity_term(graph: KnowledgeGraph, name: str) -> str:
+def entity_term(graph: KnowledgeGraph, name: str) -> str:
     """An entity, given by a name that a person reads, as a term of SPARQL; nothing if there is none."""
     from unseen.database.triple_forms import statement_of_keys
 

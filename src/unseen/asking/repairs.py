@@ -51,16 +51,30 @@ def help_with(error: QueryError, graph: KnowledgeGraph, text: str, type_relation
     repaired = _Repairs(graph, type_relation).of(text, error)
     error.show(text, place, repaired)
     if not repaired and isinstance(error, QuerySyntaxError):
-        error.show(text, example=working_question(graph))
+        error.show(text, example=working_question(graph, in_sparql=is_sparql(text)))
+    if not repaired and isinstance(error, QueryRefused) and is_sparql(text) and has_exact_answer(graph, text, error):
+        error.args = (f'{error}\nwithout predictions it has an answer: --method exact (method="exact")',)
 
 
-def working_question(graph: KnowledgeGraph) -> str:
-    """A question with a known answer, about the most frequent relation; nothing if the graph is empty."""
+def has_exact_answer(graph: KnowledgeGraph, text: str, refusal: QueryRefused) -> bool:
+    """Whether an engine can answer a text that cannot be predicted because of something that stands in it."""
+    if refusal.position is None and not refusal.place:
+        return False
+    from unseen.asking.exact_selects import exact_select
+
+    return exact_select(graph, text, refusal, None) is not None
+
+
+def working_question(graph: KnowledgeGraph, *, in_sparql: bool = False) -> str:
+    """A question with a known answer, about the entity that most is said of; nothing if the graph is empty."""
     if not graph.num_triples:
         return ""
-    relation = int(np.bincount(graph.relations).argmax())
-    head = int(np.bincount(graph.heads[graph.relations == relation]).argmax())
+    head = int(np.bincount(graph.heads).argmax())
+    relation = int(np.bincount(graph.relations[graph.heads == head]).argmax())
     names = graph.vocabulary
+    if in_sparql:
+        ends = (_written(name, "", True) for name in (names.entity_name(head), names.relations.name(relation)))
+        return f"SELECT ?x {{ {' '.join(ends)} ?x }}"
     return f"?x : {quoted_relation(names.relations.name(relation))}({quoted(names.entity_name(head), {'x'})}, x)"
 
 

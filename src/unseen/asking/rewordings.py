@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from unseen.asking.respelling import respelled
 from unseen.errors import QueryRefused, QuerySyntaxError
 from unseen.logic.text import BARE_NAME
 
@@ -44,6 +45,9 @@ def rewordings(text: str, error: QuerySyntaxError | QueryRefused, unknown: Unkno
     if position is None:
         return
     problem = error.problem if isinstance(error, QuerySyntaxError) else error.reason
+    is_sparql = re.match(r"\s*(PREFIX|BASE|SELECT|ASK)\b", text, re.IGNORECASE) is not None
+    if isinstance(error, QuerySyntaxError) or "is no function" in problem:
+        yield respelled(text, is_sparql=is_sparql)
     before, rest = text[:position].rstrip(), text[position:]
     for sign, edit in _EDITS.items():
         if sign in problem:
@@ -190,9 +194,20 @@ def _value(spot: Spot) -> Iterator[str]:
 
 def _sparql_word(spot: Spot) -> Iterator[str]:
     front = spot.text[: len(spot.text) - len(spot.rest)]
+    if (first := re.search(r":(\w+)$", spot.before)) and (more := re.match(r"\w+(?: \w+)*", spot.rest)):
+        yield f'{spot.before[: first.start()]}"{first[1]} {more[0]}"{spot.rest[more.end() :]}'
     signs = "?" if "{" not in front else "?:" if spot.unknown((re.match(r"\w+", spot.rest) or [""])[0]) else ":?"
     for sign in signs:
         yield f"{front}{sign}{spot.rest}"
+
+
+def _unselected(spot: Spot) -> Iterator[str]:
+    """A selected variable that no pattern binds: without it, or the one that is bound in its place."""
+    name = (re.match(r"\?\w+", spot.rest) or [""])[0]
+    front, back = spot.text[: len(spot.text) - len(spot.rest)], spot.rest[len(name) :].lstrip()
+    if re.search(r"\?\w+\s*$", front) or back.startswith("?"):
+        yield f"{front.rstrip()} {back}"
+    yield from (f"{front}{other} {back}" for other in dict.fromkeys(re.findall(r"\?\w+", back)) if other != name)
 
 
 def _aggregate(spot: Spot) -> Iterator[str]:
@@ -242,9 +257,10 @@ _EDITS: dict[str, Callable[[Spot], Iterator[str]]] = {
     "expected a comparison like": _comparison,
     "expected a value": _value,
     "a pattern in quotation marks": _value,
-    "is no word of SPARQL": _sparql_word,
+    "is not a word of SPARQL": _sparql_word,
     "is never closed": _brace,
     "an aggregate is selected": _aggregate,
+    "is not bound: say what it is": _unselected,
     "does not occur in it": _other_answer,
     "not only what it is not": _bound,
 }

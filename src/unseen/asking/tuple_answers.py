@@ -1,4 +1,4 @@
-"""Answers to questions that are no trees: known tuples first, then the most probable others."""
+"""Answers to questions that are not trees: known tuples first, then the most probable others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 from unseen.asking.answers import Answer, Answers
 from unseen.logic.formula import Negation, constants_of
 from unseen.logic.joins.best_tuples import BoundTrees, FoundTuple, TupleSearch
-from unseen.logic.joins.tuple_values import RankedTuple, entity_places, in_order, may_be_answer, with_values
+from unseen.logic.joins.tuple_values import (
+    RankedTuple,
+    entity_places,
+    first_known,
+    in_order,
+    may_be_answer,
+    with_values,
+)
 from unseen.logic.values.shown import named_nodes
 from unseen.reasons.explaining import NOTHING
 from unseen.reasons.tuple_explaining import TupleExplainer
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
     from unseen.logic.joins.bound_pattern import BoundPattern
     from unseen.logic.method import Method
     from unseen.reasons.explaining import Explanation
+
+    Ids = NDArray[np.int32]
 
 MOST_CELLS = 1 << 24
 """Memberships that are computed together."""
@@ -73,12 +82,13 @@ class _Tuples:
 
     def answers(self) -> Answers:
         found, is_whole = self._known()
-        known = self._ordered([RankedTuple(one, 1.0, True, one) for one in found])
-        shown = [] if self.question.predicted_only else self._shown_known(known[: self.question.top])
+        first, known = first_known(self.graph, self.bound, found, self.question.order, self.question.top)
+        shown = [] if self.question.predicted_only else self._shown_known(first)
         complete, missed, wanted = is_whole, 0.0, self.question.top - len(shown)
         if self.method is not None and self.trees is not None and wanted > 0:
             search = self._search(self.trees, self._of_entities(found), wanted)
             best = search.best(wanted)
+            self._by_sets(search)
             shown += self._predicted(best.best(wanted))[:wanted]
             complete, missed = is_whole and search.is_complete(wanted), best.missed
         warnings = [] if is_whole else [f"there are more than {len(found):,} known answers: only so many were counted"]
@@ -90,7 +100,7 @@ class _Tuples:
             self.question.text,
             self.method_name,
             self.graph,
-            len(known),
+            known,
             self._named(shown),
             (*self.question.warnings, *warnings),
             names if len(names) > 1 else (),
@@ -99,7 +109,7 @@ class _Tuples:
         )
 
     def _predicted(self, found: Sequence[tuple[Values, FoundTuple]]) -> list[RankedTuple]:
-        """Predicted tuples with the values that are recorded of their entities, in the order that is asked for."""
+        """Predicted tuples with the recorded values of their entities, in the requested order."""
         rows = [
             RankedTuple(row, one.probability, False, one.assigned)
             for key, one in found
@@ -112,13 +122,11 @@ class _Tuples:
             return list(rows)
         return in_order(self.graph, self.bound, rows, self.question.order)
 
-    def _of_entities(self, tuples: Sequence[Values]) -> list[Values]:
+    def _of_entities(self, rows: Ids) -> Ids:
         """The entities of tuples, without values."""
-        if self.places is None:
-            return list(tuples)
-        return list(dict.fromkeys(tuple(one[place] for place in self.places) for one in tuples))
+        return rows if self.places is None else rows[:, self.places]
 
-    def _search(self, trees: BoundTrees, known: Sequence[Values], wanted: int) -> TupleSearch:
+    def _search(self, trees: BoundTrees, known: Ids, wanted: int) -> TupleSearch:
         """The search with the method; rules, which cost little beside a network, first find out where to look."""
         first = _rules_beside_network(self.method)
         if first is None:
@@ -133,7 +141,15 @@ class _Tuples:
         )
         promises = quick.best(wanted).promises(PROMISED * wanted)
         steps = self._steps(NETWORK_BUDGET, names=names)
-        return TupleSearch(trees, self._estimate, self.allowed, known, most_steps=steps, promises=promises)
+        return TupleSearch(
+            trees, self._estimate, self.allowed, known, most_steps=steps, promises=promises, reads_sets=True
+        )
+
+    def _by_sets(self, search: TupleSearch) -> None:
+        """Let a network that reads whole sets say how probable the tuples are that were found."""
+        whole = search.trees.whole()
+        if whole is not None and search.reads_sets and search.found.tuples:
+            search.as_a_set(self._estimate([whole])[0])
 
     def _steps(self, budget: SearchBudget, *, names: bool = False) -> int:
         """Relation steps that a search may take; questions that name something find more with fewer."""
@@ -141,19 +157,19 @@ class _Tuples:
         share = NAMED_SHARE if names else 1.0
         return int(max(budget.least * share, budget.edges * share // size))
 
-    def _known(self) -> tuple[list[Values], bool]:
-        """The tuples that the graph knows, and whether these are all."""
+    def _known(self) -> tuple[Ids, bool]:
+        """The tuples that the graph knows, one a row, and whether these are all."""
         table, is_whole = self.bound.known(self.graph)
         columns = [table.columns[variable] for variable in self.bound.pattern.answers]
         is_shown = np.logical_and.reduce([may_be_answer(self.allowed, column) for column in columns])
-        return list(zip(*(column[is_shown].tolist() for column in columns), strict=True)), is_whole
+        return np.stack([column[is_shown] for column in columns], axis=1), is_whole
 
     def _shown_known(self, few: list[RankedTuple]) -> list[RankedTuple]:
-        """The first known tuples; negation makes them less than certain, because what excludes may be missing."""
+        """The first known tuples; with negation they are not certain, because an excluding fact may be missing."""
         is_doubtful = self.method is not None and any(isinstance(part, Negation) for part in self.bound.pattern.parts)
         if self.trees is None or not few or not (is_doubtful or self.question.explain):
             return few
-        entities = [self._of_entities([one.assigned])[0] for one in few]
+        entities = list(map(tuple, self._of_entities(np.array([one.assigned for one in few], np.int32)).tolist()))
         witnesses = self.bound.witnesses(self.graph, list(dict.fromkeys(entities)))
         assigned = [witnesses[one] for one in entities]
         probable = self._probabilities(self.trees, assigned) if is_doubtful else [1.0] * len(few)

@@ -1,6 +1,7 @@
 """Answers to many questions as one table, written part by part.
 
-A row is an answer. A question without answers, or with an error, has one row without a rank. Parts lie in a folder
+A row is an answer; `values` and `keys` are JSON objects by variable, for questions with several. A question without
+answers, or with an error, has one row without a rank. Parts lie in a folder
 beside the table until all are there; then they become the table, in one step. What was answered before an interruption
 is not asked again, as long as questions, graph and options are the same.
 """
@@ -39,11 +40,11 @@ class AnswerParts:
 
     def _open(self, identity: dict[str, Any]) -> None:
         self.folder.mkdir(exist_ok=True)
-        manifest = self.folder / MANIFEST
+        manifest, identity = self.folder / MANIFEST, identity | {"columns": _schema().names}
         if manifest.exists():
             if json.loads(manifest.read_text(encoding="utf-8")) != identity:
                 reason = "holds answers to other questions, of another graph or with other options"
-                raise UnseenError(f"{self.folder}: {reason}; --restart begins anew")
+                raise UnseenError(f"{self.folder}: {reason}; --restart starts over")
             return
         with replacing(manifest) as stream:
             stream.write(json.dumps(identity).encode())
@@ -53,7 +54,7 @@ class AnswerParts:
         return self._path(number).exists()
 
     def write(self, number: int, rows: Sequence[Row]) -> None:
-        """Keep the rows of a part; the file is there as a whole or not at all."""
+        """Keep the rows of a part; its file is written completely or not at all."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -73,6 +74,14 @@ class AnswerParts:
         return self.folder / f"{number:08}.parquet"
 
 
+def not_answered(output: Path) -> int:
+    """How many questions of a table have an error."""
+    from pyarrow import parquet
+
+    errors = parquet.read_table(output, columns=["error"])["error"]
+    return int(len(errors) - errors.null_count)
+
+
 def _schema() -> pa.Schema:
     import pyarrow as pa
 
@@ -85,6 +94,8 @@ def _schema() -> pa.Schema:
             ("rank", pa.int64()),
             ("entity", text),
             ("key", text),
+            ("values", text),
+            ("keys", text),
             ("known", pa.bool_()),
             ("probability", pa.float64()),
             ("warnings", text),
@@ -110,6 +121,8 @@ def _rows(question: AskedQuestion, result: Answers | UnseenError) -> Iterator[Ro
             "rank": answer.rank,
             "entity": answer.entity,
             "key": answer.key or None,
+            "values": json.dumps(answer.values, ensure_ascii=False) if answer.values else None,
+            "keys": json.dumps(answer.keys, ensure_ascii=False) if answer.keys else None,
             "known": answer.known,
             "probability": answer.probability,
         }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from unseen import api
 from unseen.asking.answers import Answers
-from unseen.asking.preparing import prepare
+from unseen.asking.preparing import prepare, prepare_exactly
 from unseen.asking.repairs import repairing
 from unseen.bulk.answer_table import AnswerParts, Row, answer_rows
 from unseen.bulk.question_files import AskedQuestion
@@ -35,7 +35,7 @@ SpreadAnswers = Callable[[Sequence[Batch]], Iterable[tuple[int, list[Row]]]]
 
 
 class Asker(Protocol):
-    """What answers the questions of a batch, each with its answers or its error."""
+    """Something that answers the questions of a batch, each with its answers or its error."""
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class GraphAsker:
         return max(1, min(MOST_TOGETHER, MOST_CELLS // max(1, self.graph.num_entities)))
 
     def ask(self, questions: Sequence[AskedQuestion]) -> Results:
-        """All that can be asked in one call; one that cannot is an error of its own."""
+        """The answers by one call of the method; a question that cannot be asked has its own error."""
         prepared = [self._prepared(question) for question in questions]
         bound = [one for one in prepared if not isinstance(one, UnseenError)]
         answers = iter(self._answered(bound))
@@ -88,7 +88,7 @@ class GraphAsker:
         options = self.options | ({} if question.top is None else {"top": question.top})
         try:
             with repairing(self.graph, question.text, options.get("type_relation")):
-                return prepare(self.graph, question.text, **options)
+                return (prepare_exactly if self.method is None else prepare)(self.graph, question.text, **options)
         except UnseenError as error:
             return error
 

@@ -44,7 +44,7 @@ def read_questions(path: Path) -> list[AskedQuestion]:
     except OSError as error:
         raise UnseenError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise UnseenError(f"{path}: is not a text in UTF-8") from None
+        raise UnseenError(f"{path}: is not UTF-8 text") from None
     return [_question(number, value) for number, value in enumerate(values, start=1)]
 
 

@@ -1,4 +1,4 @@
-"""Tables of scores: Parquet, TSV or JSON lines, there as a whole or not at all; or lines on a stream."""
+"""Tables of scores: Parquet, TSV or JSON lines, written completely or not at all; or lines on a stream."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Probabilities that were computed for a file, kept beside its output until all are there.
 
-After an interruption the same command goes on from them, as long as triples, graph and method are the same.
+After an interruption the same command continues from them, as long as triples, graph and method are the same.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ScoreParts:
                 stream.write(json.dumps(identity).encode())
         elif json.loads(manifest.read_text(encoding="utf-8")) != identity:
             reason = "holds scores of other triples, of another graph or by another method"
-            raise UnseenError(f"{self.folder}: {reason}; --restart begins anew")
+            raise UnseenError(f"{self.folder}: {reason}; --restart starts over")
 
     def find(self, number: int, rows: int) -> NDArray[np.float32] | None:
         """The probabilities of a part, if they are there."""
@@ -48,7 +48,7 @@ class ScoreParts:
         return values if values.shape == (rows,) else None
 
     def write(self, number: int, values: NDArray[np.float32]) -> None:
-        """Keep a part; the file is there as a whole or not at all."""
+        """Keep a part; its file is written completely or not at all."""
         with replacing(self._path(number)) as stream:
             np.save(stream, values, allow_pickle=False)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unseen.cli.crews import RayAddress, Workers, asked_crew
+from unseen.cli.shared_options import Literals, MethodAsForAsk, SkipErrors, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,9 +42,7 @@ def answer(
         Path, typer.Option("--output", "-o", metavar="OUT.parquet", help="The table to write.", show_default=False)
     ],
     top: Annotated[int | None, typer.Option(min=1, help="Answers to each question; by default 10.")] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", "--model", help="As for `unseen ask`.", show_default=False)
-    ] = None,
+    method: MethodAsForAsk = None,
     predicted: Annotated[bool, typer.Option("--predicted", help="Predicted answers only.")] = False,
     all_predictions: Annotated[
         bool, typer.Option("--all", help="Keep predictions even if they are no better than chance.")
@@ -64,26 +63,18 @@ def answer(
         ),
     ] = None,
     predict_values: Annotated[bool, typer.Option("--predict-values", help="As for `unseen ask`.")] = False,
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--values",
-            metavar="FILE",
-            help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
-            show_default=False,
-        ),
-    ] = None,
+    values: Values = None,
     workers: Workers = None,
     ray: RayAddress = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Forget what an interrupted run has answered.")] = False,
-    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Discard the answers of an interrupted run.")] = False,
+    literals: Literals = False,
+    skip_errors: SkipErrors = False,
 ) -> None:
     """Answer many questions at once: one row for each answer, in a Parquet table.
 
     Columns: number, id, question, rank, entity, key (IRI or the file's own name), known, probability, warnings, error.
     A question that cannot be answered has one row with its error; the others are answered. After Ctrl-C the same
-    command goes on where it stopped. The key of a server is taken from the environment variable UNSEEN_API_KEY.
+    command continues where it stopped. The key of a server is taken from the environment variable UNSEEN_API_KEY.
 
     \b
     Examples:
@@ -92,6 +83,7 @@ def answer(
       unseen answer questions.parquet -g http://127.0.0.1:7878 -o answers.parquet
       unseen answer questions.txt -g graph.db -o answers.parquet --workers 4
     """
+    from unseen.bulk.answer_table import not_answered
     from unseen.bulk.answering_files import answer_file
     from unseen.bulk.question_files import read_questions
     from unseen.cli.console import note, progress_bar
@@ -109,10 +101,12 @@ def answer(
         try:
             kept = answer_file(asked, asker, output, restart=restart, progress=bar, spread=_spread(crew, asker))
         except KeyboardInterrupt:
-            note("what was answered is kept: the same command goes on from there")
+            note("answers are kept: the same command continues from there")
             raise
     again = f", {kept:,} of them before" if kept else ""
-    note(f"{len(asked):,} questions answered{again}: {output}")
+    failed = not_answered(output)
+    but = f" ({failed:,} could not be: see the column `error`)" if failed else ""
+    note(f"{len(asked):,} questions answered{again}{but}: {output}")
 
 
 def _asker(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unseen.cli.shared_options import AsJson, Effort, Explain, Literals, SkipErrors, TypeRelation, Values
+
 if TYPE_CHECKING:
     from unseen.asking.answers import Answers
 
@@ -37,9 +39,7 @@ def ask(
         str | None,
         typer.Option(metavar="NAME|RUN", help="The model to ask: see `unseen models`.", show_default=False),
     ] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show why: proofs, and rules with the facts behind them.")
-    ] = False,
+    explain: Explain = False,
     predicted: Annotated[bool, typer.Option("--predicted", help="Show predicted answers only.")] = False,
     all_predictions: Annotated[
         bool, typer.Option("--all", help="Show unlikely predictions too, and those that are no better than chance.")
@@ -53,10 +53,7 @@ def ask(
             show_default=False,
         ),
     ] = None,
-    type_relation: Annotated[
-        str | None,
-        typer.Option(metavar="RELATION", help="The relation of `x a Kind`; by default rdf:type.", show_default=False),
-    ] = None,
+    type_relation: TypeRelation = None,
     new: Annotated[
         bool, typer.Option("--new", help="Leave out what is already related to an entity that the question names.")
     ] = False,
@@ -71,21 +68,11 @@ def ask(
     predict_values: Annotated[
         bool, typer.Option("--predict-values", help="Predict comparisons of values that are not recorded.")
     ] = False,
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--values",
-            metavar="FILE",
-            help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
-            show_default=False,
-        ),
-    ] = None,
-    effort: Annotated[
-        str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
-    ] = "normal",
-    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    values: Values = None,
+    effort: Effort = "normal",
+    literals: Literals = False,
+    skip_errors: SkipErrors = False,
+    as_json: AsJson = False,
 ) -> None:
     """Answer a question: what the graph says (known), then what it implies (predicted).
 
@@ -158,7 +145,7 @@ def _answers(
             return client.ask(question, exact=method == "exact", **options), 0
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's idle threads sleep; spinning would cost more
     from unseen import api
-    from unseen.asking.preparing import prepare
+    from unseen.asking.preparing import prepare, prepare_exactly
     from unseen.asking.repairs import repairing
     from unseen.cli.console import note, read
     from unseen.cli.rules_command import open_rules, predicts_by_rules
@@ -166,7 +153,7 @@ def _answers(
     ways = {key: options.pop(key) for key in ("all_predictions", "effort")}
     graph = read(sources, **reading)
     with repairing(graph, question, options["type_relation"]):
-        bound = prepare(graph, question, **options)
+        bound = (prepare_exactly if method == "exact" else prepare)(graph, question, **options)
     for warning in bound.warnings:
         note(warning)
     if predicts_by_rules(method):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli.crews import RayAddress, Workers, asked_crew
+from unseen.cli.shared_options import Literals, SkipErrors
 
 if TYPE_CHECKING:
     from unseen.evaluation.check_result import CheckResult
@@ -45,8 +46,8 @@ def check(
     ] = None,
     workers: Workers = None,
     ray: RayAddress = None,
-    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
+    literals: Literals = False,
+    skip_errors: SkipErrors = False,
 ) -> None:
     """Find out whether predictions hold on a graph: hide some of its facts and ask for them.
 

@@ -88,7 +88,7 @@ def _percent(share: float | None) -> str:
 
 
 def _cut(name: str, longest: int) -> str:
-    """A name that fits; of a path the end tells more."""
+    """A name cut to fit; the end of a path is kept."""
     if len(name) <= longest:
         return name
     return "…" + name[len(name) - longest + 1 :] if "/" in name else name[: longest - 1] + "…"

@@ -1,4 +1,4 @@
-"""What commands share on the terminal: reading graphs with a progress bar, writing JSON, plain numbers."""
+"""Terminal functions for all commands: reading graphs with a progress bar, writing JSON, plain numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
 
 UNBOUNDED = 10_000
-"""Columns of what is no terminal, where nothing is to be wrapped."""
+"""Columns of what is not a terminal, where nothing is to be wrapped."""
 
 
 @contextmanager
@@ -74,5 +74,5 @@ def write_json(value: Any) -> None:
 
 
 def note(text: str) -> None:
-    """A remark on standard error, apart from results."""
+    """Print a remark on standard error."""
     typer.echo(text, err=True)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unseen.cli.shared_options import AsJson, Literals, SkipErrors
+
 if TYPE_CHECKING:
     from unseen.datasets.dataset import Dataset
 
 _OUTPUT = typer.Option("--output", "-o", help="The dataset folder to write.", show_default=False)
 _FORCE = typer.Option("--force", help="Replace an existing dataset.")
 _NAME = typer.Option(help="Name of the dataset; by default that of the file or folder.", show_default=False)
-_JSON = typer.Option("--json", help="Print JSON.")
 LAYOUT = typer.Option(
     metavar="NAME",
     help="How the given files belong together: transductive, grail, ilpc, ingram, or wikitopics (pediatypes); by "
@@ -70,10 +71,10 @@ def split(
     layout: Annotated[str | None, LAYOUT] = None,
     ask: Annotated[str | None, ASK] = None,
     name: Annotated[str | None, _NAME] = None,
-    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
+    literals: Literals = False,
+    skip_errors: SkipErrors = False,
     force: Annotated[bool, _FORCE] = False,
-    as_json: Annotated[bool, _JSON] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Split a graph so that validation and test have entities that training never saw.
 
@@ -136,7 +137,7 @@ def import_(
     ] = None,
     name: Annotated[str | None, _NAME] = None,
     force: Annotated[bool, _FORCE] = False,
-    as_json: Annotated[bool, _JSON] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Turn a published benchmark into a dataset folder: InductiveQE, BetaE, Query2Box, SILR, or .npz without answers.
 
@@ -209,7 +210,7 @@ def download(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The folder to put it in; by default its name.")
     ] = None,
-    as_json: Annotated[bool, _JSON] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Download a public dataset by name. An interrupted download continues, and the result is checked.
 

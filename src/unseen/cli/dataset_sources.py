@@ -1,4 +1,4 @@
-"""What a command may be given as a dataset: its folder, anything published, or the files of a given split."""
+"""Datasets as commands accept them: a folder, anything published, or the files of a given split."""
 
 from __future__ import annotations
 

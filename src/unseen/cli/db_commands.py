@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli.plain_help import CommandLine
+from unseen.cli.shared_options import AsJson, SkipErrors, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,13 +25,6 @@ _WORDS = typer.Argument(
     metavar="[HEAD RELATION TAIL]...", help="Triples by name, three words each.", show_default=False
 )
 _FILE = typer.Option("--file", help="Read triples from a TSV file too; - is standard input.", show_default=False)
-_VALUES = typer.Option(
-    "--values",
-    metavar="FILE",
-    help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
-    show_default=False,
-)
-_SKIP_ERRORS = typer.Option("--skip-errors", help="Skip lines that are not triples, and count them.")
 _SOURCES = typer.Argument(
     metavar="GRAPH...", help="Graph files, `countries`, or the address of a SPARQL endpoint.", show_default=False
 )
@@ -39,16 +33,15 @@ _ONLY = typer.Option(
     "--only", metavar="PATTERN", help="Endpoint: only subjects ?s that match, in SPARQL.", show_default=False
 )
 _PAGE_SIZE = typer.Option("--page-size", min=100, help="Endpoint: statements a page.")
-_JSON = typer.Option("--json", help="Print JSON.")
 
 
 @app.command()
 def create(
     path: Annotated[Path, _PATH],
     graphs: Annotated[list[str] | None, _GRAPHS] = None,
-    values: Annotated[list[str] | None, _VALUES] = None,
+    values: Values = None,
     literals: Annotated[bool, typer.Option("--literals", help="Literals are entities for the models too.")] = False,
-    skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
+    skip_errors: SkipErrors = False,
 ) -> None:
     """Make a new database, empty or with graph files in it.
 
@@ -80,15 +73,15 @@ def create(
 def load(
     path: Annotated[Path, _PATH],
     graphs: Annotated[list[str], _SOURCES],
-    values: Annotated[list[str] | None, _VALUES] = None,
-    skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
+    values: Values = None,
+    skip_errors: SkipErrors = False,
     graph: Annotated[str | None, _GRAPH] = None,
     only: Annotated[str | None, _ONLY] = None,
     page_size: Annotated[int, _PAGE_SIZE] = 10_000,
 ) -> None:
     """Load graph files into a database, in bulk: all of them or, if anything is wrong, nothing.
 
-    A SPARQL endpoint is read page by page into PATH.import; after Ctrl-C the same command goes on.
+    A SPARQL endpoint is read page by page into PATH.import; after Ctrl-C the same command continues.
 
     \b
     Examples:
@@ -220,7 +213,7 @@ def repair(path: Annotated[Path, _PATH]) -> None:
 
 
 @app.command()
-def info(path: Annotated[Path, _PATH], as_json: Annotated[bool, _JSON] = False) -> None:
+def info(path: Annotated[Path, _PATH], as_json: AsJson = False) -> None:
     """Show what a database holds, how large it is, and its format.
 
     \b
@@ -268,7 +261,7 @@ def _import(path: Path, wanted: Import) -> None:
             wanted = replace(wanted, progress=progress, note=note)
             state = wanted.fetched(path)
     except KeyboardInterrupt:
-        note(f"what has come is in {folder_beside(path)}; the same command goes on")
+        note(f"the pages received are in {folder_beside(path)}; the same command continues")
         raise
     with Database(path) as database:
         wanted.into(database, state)

@@ -1,4 +1,4 @@
-"""`unseen demo`: what the package does, told on the embedded graph in less than a minute."""
+"""`unseen demo`: shows what the package does, on the embedded graph, in less than a minute."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def demo(seed: Annotated[int, typer.Option(help="Which facts are hidden.")] = 1)
 
 
 def _told_of_the_model() -> str:
-    """What predicts, in one line."""
+    """One line about the model."""
     from unseen.api import default_method
 
     name = default_method()

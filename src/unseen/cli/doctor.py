@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
+
+from unseen.cli.shared_options import AsJson
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from unseen.nn.self_check import Comparison, Report
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Compare the compiled kernels with their definition on this machine; show versions and speeds.
 
     The first run compiles the kernels, which takes half a minute. Exit code 1 says that a kernel is wrong here.

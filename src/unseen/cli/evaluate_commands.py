@@ -9,6 +9,7 @@ import typer
 
 from unseen.cli.crews import RayAddress, Workers, asked_crew
 from unseen.cli.dataset_commands import ASK, LAYOUT
+from unseen.cli.shared_options import Effort
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,9 +57,7 @@ def evaluate(
     layout: Annotated[str | None, LAYOUT] = None,
     ask: Annotated[str | None, ASK] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, ...; auto takes a GPU if there is one.")] = "auto",
-    effort: Annotated[
-        str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
-    ] = "normal",
+    effort: Effort = "normal",
     split: Annotated[str, typer.Option(help="Which queries to ask: train, valid or test.")] = "test",
     types: Annotated[
         str | None,

@@ -19,7 +19,7 @@ _DRAWN, _GIVEN = ("ratio", "seed", "disjoint"), ("inference", "observe", "layout
 
 @dataclass(frozen=True)
 class GivenOptions:
-    """What a user says about the files of a split."""
+    """The user's options for the files of a split."""
 
     inference: Sequence[Path] = ()
     observe: str | None = None
@@ -76,7 +76,7 @@ def _observed(files: GivenFiles, observe: str) -> str:
 
 
 def _hints(given: Sequence[str | Path], files: GivenFiles, options: GivenOptions) -> list[str]:
-    """What the user may have meant otherwise."""
+    """Hints at options that the user may have wanted."""
     if files.inference is None:
         return _beside(given)
     if options.ask is None and files.training.valid is not None and files.inference.valid is not None:

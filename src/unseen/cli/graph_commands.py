@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.shared_options import AsJson, Literals, SkipErrors, Values
+
 if TYPE_CHECKING:
     from rich.console import JustifyMethod
     from rich.table import Table
@@ -16,14 +18,6 @@ if TYPE_CHECKING:
 _GRAPHS = typer.Argument(
     metavar="GRAPH...", help="Files that together make one graph, or `countries`.", show_default=False
 )
-_LITERALS = typer.Option("--literals", help="Keep RDF literals as entities.")
-_VALUES = typer.Option(
-    "--values",
-    metavar="FILE",
-    help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
-    show_default=False,
-)
-_SKIP_ERRORS = typer.Option("--skip-errors", help="Skip lines that are not triples, and count them.")
 
 _COLUMNS: dict[str, JustifyMethod] = {
     "attribute": "left",
@@ -38,10 +32,10 @@ _COLUMNS: dict[str, JustifyMethod] = {
 def info(
     graphs: Annotated[list[str], _GRAPHS],
     top: Annotated[int, typer.Option(help="How many relations and attributes to list.", min=0)] = 10,
-    values: Annotated[list[str] | None, _VALUES] = None,
-    literals: Annotated[bool, _LITERALS] = False,
-    skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    values: Values = None,
+    literals: Literals = False,
+    skip_errors: SkipErrors = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what a graph holds: counts, degrees, relations, components.
 
@@ -68,10 +62,10 @@ def convert(
     arguments: Annotated[
         list[str], typer.Argument(metavar="IN... OUT", help="Graph files, then the file to write.", show_default=False)
     ],
-    values: Annotated[list[str] | None, _VALUES] = None,
+    values: Values = None,
     readable: Annotated[bool, typer.Option("--readable", help="Write readable names instead of full IRIs.")] = False,
-    literals: Annotated[bool, _LITERALS] = False,
-    skip_errors: Annotated[bool, _SKIP_ERRORS] = False,
+    literals: Literals = False,
+    skip_errors: SkipErrors = False,
 ) -> None:
     """Turn graph files into another format: .tsv, .csv, .nt or .parquet (.gz too), by the name of the output.
 

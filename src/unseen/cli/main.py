@@ -97,7 +97,7 @@ FEW_COLLECTIONS = 200_000
 
 
 def run(command: Callable[[], None] = app) -> None:
-    """Run a command line: an error the user can mend is one message and exit code 2, never a traceback."""
+    """Run a command line: an error that the user can fix is one message and exit code 2, never a traceback."""
     gc.set_threshold(FEW_COLLECTIONS)
     atexit.register(gc.freeze)  # the interpreter collects once more as it ends: a quarter of a second for nothing
     try:

@@ -1,4 +1,4 @@
-"""`unseen models`: the models that are shipped, what is known of them, and how one is made from a run."""
+"""`unseen models`: lists the shipped models, and makes models from runs."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.shared_options import AsJson, Literals, SkipErrors
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -45,13 +47,13 @@ def rules(
         int | None,
         typer.Option(min=1, help="How many rules to list: by default 20, or all in a file.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE.tsv", help="Write a table of rules.", show_default=False),
     ] = None,
-    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[bool, typer.Option("--skip-errors", help="Skip lines that are not triples.")] = False,
+    literals: Literals = False,
+    skip_errors: SkipErrors = False,
 ) -> None:
     """List the rules of a graph: what follows from what, how often, and an example of each.
 
@@ -61,7 +63,7 @@ def rules(
     holds, plus 5. Both are estimated on samples where a graph is large.
 
     Rules are those that `--method rules` predicts with: mined in a short time and kept for the next command. With
-    --samples or --seconds they are mined anew, and kept if they are more thorough.
+    --samples or --seconds they are mined again, and kept if they are more thorough.
 
     \b
     Examples:
@@ -94,7 +96,7 @@ def rules(
 
 
 def _mined(graph: KnowledgeGraph, samples: int | None, seconds: float | None, seed: int) -> Rules:
-    """Rules that are mined anew."""
+    """Rules that are mined again."""
     from unseen.cli.console import note
     from unseen.rules.mining import mine
     from unseen.rules.opening import use_rules

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unseen.cli.crews import RayAddress, Workers, asked_crew
+from unseen.cli.shared_options import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +95,7 @@ def _spread(crew: Crew | None) -> SpreadSampling | None:
 
 def stats(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what a dataset holds: its graphs, its numbers of queries, training queries with new answers.
 

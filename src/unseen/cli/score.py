@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unseen.cli.shared_options import AsJson, Explain, Literals, MethodAsForAsk, SkipErrors, TypeRelation
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -45,24 +47,15 @@ def score(
             show_default=False,
         ),
     ] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", "--model", help="As for `unseen ask`.", show_default=False)
-    ] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show why: proofs, and rules with the facts behind them.")
-    ] = False,
-    type_relation: Annotated[
-        str | None,
-        typer.Option(metavar="RELATION", help="The relation of `x a Kind`; by default rdf:type.", show_default=False),
-    ] = None,
+    method: MethodAsForAsk = None,
+    explain: Explain = False,
+    type_relation: TypeRelation = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="With --file: forget what an interrupted run has scored.")
+        bool, typer.Option("--restart", help="With --file: discard the scores of an interrupted run.")
     ] = False,
-    literals: Annotated[bool, typer.Option("--literals", help="Keep RDF literals as entities.")] = False,
-    skip_errors: Annotated[
-        bool, typer.Option("--skip-errors", help="Skip lines of GRAPH that are not triples.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    literals: Literals = False,
+    skip_errors: SkipErrors = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say how likely a statement is, and whether the graph knows it.
 
@@ -70,7 +63,7 @@ def score(
     ASK. A fact has the probability that `unseen ask` gives its tail.
 
     With --file, each triple gets a row with its probability, whether it is known, and an error where the graph lacks
-    one of its names. After Ctrl-C the same command goes on where it stopped.
+    one of its names. After Ctrl-C the same command continues where it stopped.
 
     \b
     Examples:
@@ -191,7 +184,7 @@ def _score_file(
             found = scorer.score(path, write, output, progress, restart=restart)
     except KeyboardInterrupt:
         if output is not None:
-            note("what was scored is kept: the same command goes on from there")
+            note("scores are kept: the same command continues from there")
         raise
     scorer.finish()
     return found

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unseen.cli.shared_options import Effort, Values
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -34,15 +36,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--values",
-            metavar="FILE",
-            help="Numbers, dates and texts of entities: a table (entity, attribute, value) or RDF; repeat.",
-            show_default=False,
-        ),
-    ] = None,
+    values: Values = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; addresses other than this machine need keys.")
     ] = "127.0.0.1",
@@ -75,9 +69,7 @@ def serve(
     cors_origin: Annotated[
         list[str] | None, typer.Option(help="A web origin whose pages may use the server.", show_default=False)
     ] = None,
-    effort: Annotated[
-        str, typer.Option(help="How much of a large graph the network looks at: fast, normal or full.")
-    ] = "normal",
+    effort: Effort = "normal",
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
 ) -> None:
     """Serve a graph: SPARQL (exact and predicted), questions, and facts that count at once.

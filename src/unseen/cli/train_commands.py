@@ -138,7 +138,7 @@ def uncalibrated(run: Path) -> str:
     """A warning about a run without fitted probabilities; nothing for one that has them."""
     if (run / "calibration.json").exists():
         return ""
-    return "; not calibrated: its answers have scores that are no probabilities"
+    return "; not calibrated: its answers have scores that are not probabilities"
 
 
 for _method in TRAINED:

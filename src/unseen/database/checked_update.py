@@ -30,7 +30,7 @@ def checked_update(
     using_named: Sequence[str] = (),
     is_rehearsed: bool = False,
 ) -> TracedUpdate:
-    """The update as it is to be run; an error if it may not be, or is no update.
+    """The update to run; an error if it is not allowed, or not an update.
 
     With `is_rehearsed`, it is run on an empty store first: whoever plans it for too long there never holds the writer.
     """

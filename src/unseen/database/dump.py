@@ -19,7 +19,7 @@ _WITH_GRAPHS = ("n-quads", "trig")
 
 
 def dump(database: Database, target: str | Path) -> None:
-    """Write the format that the file's name ends in: there as a whole or not at all."""
+    """Write the format that the file's name ends in, completely or not at all."""
     path = Path(target)
     file_format = format_of(path, READABLE)
     if file_format not in RDF:

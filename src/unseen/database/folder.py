@@ -41,7 +41,7 @@ UPGRADES: dict[int, Callable[[Path], None]] = {1: lambda _: None}
 
 Files of format 1 are read as they are, and replaced when the first snapshot is written.
 """
-REPAIR = "Nothing was deleted. Restore a backup, or run `unseen db repair` to go on with what is whole"
+REPAIR = "Nothing was deleted. Restore a backup, or run `unseen db repair` to continue with the intact parts"
 PATIENCE = 1.0
 """Seconds to wait for a process that is just ending."""
 
@@ -102,7 +102,7 @@ class Folder:
 
     @property
     def counts(self) -> Counts:
-        """By how much triples and graph differed when they were last compared; zero if nobody can tell."""
+        """How triples and graph differed at the last comparison; zero if unknown."""
         try:
             found = read_json(self.path / "counts.json")
         except DatabaseError:
@@ -114,7 +114,7 @@ class Folder:
         write_json(self.path / "counts.json", {"others": counts.others, "missing": counts.missing})
 
     def set_aside(self, path: Path) -> Path:
-        """Rename something damaged so that nobody uses or deletes it; its new name."""
+        """Rename a damaged file or folder to keep it unused; returns its new name."""
         number, target = 1, self.path / f"damaged-{path.name}"
         while target.exists():
             number += 1
@@ -134,7 +134,7 @@ def create(path: Path, settings: Settings) -> Folder:
     if is_database(path):
         raise DatabaseError("is a database already; `unseen db load` adds to it", path=path)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise DatabaseError("already exists and is no database; name a new folder", path=path)
+        raise DatabaseError("already exists and is not a database; name a new folder", path=path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -151,9 +151,9 @@ def describe(path: Path, settings: Settings) -> None:
 
 
 def require(path: Path) -> None:
-    """Refuse a path that is no database."""
+    """Refuse a path that is not a database."""
     if not is_database(path):
-        raise DatabaseError("is no database; `unseen db create` makes one", path=path)
+        raise DatabaseError("is not a database; `unseen db create` makes one", path=path)
 
 
 def opened(path: Path) -> tuple[Folder, Settings]:
@@ -239,7 +239,7 @@ def read_json(path: Path, remedy: str = f". {REPAIR}") -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise DatabaseDamaged(f"is damaged: {error}{remedy}", path=path) from None
     if not isinstance(value, dict):
-        raise DatabaseDamaged(f"is damaged: it is no JSON object{remedy}", path=path)
+        raise DatabaseDamaged(f"is damaged: it is not a JSON object{remedy}", path=path)
     checksum = value.pop("checksum", None)
     if checksum is None and (value.get("format", 1) != 1 or not {"number", "files"}.isdisjoint(value)):
         raise DatabaseDamaged(f"is damaged: it has no checksum{remedy}", path=path)

@@ -1,6 +1,6 @@
 """The steps by which the graph came to be what it is: a copy that is one of its earlier states can go them too.
 
-A step takes the next place. Where a graph was made anew (a bulk load) there is a cut: a copy from before it has to be
+A step takes the next place. Where a graph was rebuilt (a bulk load) there is a cut: a copy from before it has to be
 made anew too. Steps are kept only for those who follow.
 """
 
@@ -50,7 +50,7 @@ class GraphSteps:
                 self._facts -= _facts_of(self._steps.popleft())
 
     def cut(self) -> None:
-        """Say that the graph was made anew."""
+        """Note that the graph was rebuilt."""
         self.place += 1
         self._steps.clear()
         self._facts = 0

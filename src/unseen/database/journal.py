@@ -1,4 +1,4 @@
-"""The journal: what changed since the last snapshot, on disk before anyone is told that it was done.
+"""The journal: the changes since the last snapshot, on disk before they are acknowledged.
 
 One line a change: eight hexadecimal digits of a checksum, a space, JSON with the number of the change. A change costs
 one write and one fsync. A last line that a dying machine left unfinished was never acknowledged and is dropped. Any
@@ -102,7 +102,7 @@ class Journal:
         self.last = entry.number or self.last
 
     def reserve(self, size: int) -> None:
-        """Have space on the disk for the next change, as far as the system can say so; nothing is written."""
+        """Reserve space on the disk for the next change, if the system supports it; nothing is written."""
         try:
             os.posix_fallocate(self._stream.fileno(), self._end, size + RESERVED_BYTES)
         except AttributeError:  # not a Linux: whether there is space shows when it is written

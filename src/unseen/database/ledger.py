@@ -179,7 +179,7 @@ class Ledger:
         self._succeeded()
 
     def _follow_load(self, prepared: Prepared, *, look_up: bool) -> None:
-        """Take a load that is done into the graph; if that fails, the next write makes the graph anew."""
+        """Add a finished load to the graph; if that fails, the next write rebuilds the graph."""
         self._graph_is_behind = True
         try:
             if prepared.has_blank_nodes:
@@ -230,7 +230,7 @@ class Ledger:
         self.sweep()
 
     def rebuild(self) -> None:
-        """Make the graph and its snapshot anew from the triples."""
+        """Rebuild the graph and its snapshot from the triples."""
         self._rescan()
         self.folder.note_counts(self.counts())
         self.checkpoint()
@@ -289,7 +289,7 @@ class Ledger:
         self.trouble = str(explained(error, self.path, "the triples could not be written"))
 
     def _resume_after(self, error: BaseException) -> None:
-        """Try to go on after a failure at once; an error says that this has to wait for the next write."""
+        """Try to recover from a failure at once; an error says that recovery waits for the next write."""
         self._must_reopen = True
         try:
             if is_full(error) and free_bytes(self.path) < SPARE_BYTES:

@@ -1,7 +1,7 @@
 """The last changes in order, which bring a copy of the triples up to date.
 
 A change takes the next place. What statements of the default graph cannot tell (a bulk load, an update of named graphs,
-a failure) or what is too much to keep is a cut: a copy that was made before it has to be made anew.
+a failure) or what is too much to keep is a cut: a copy that was made before it has to be rebuilt.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _recovered(
             triples.flush()
             ledger.write_down(trace, is_flushed=True)
     elif is_complete and (marks.number or 0) > journal.last:
-        log.warning("%s: the journal lacks changes that the triples hold; the graph is made anew", folder.path)
+        log.warning("%s: the journal lacks changes that the triples hold; the graph is rebuilt", folder.path)
         is_complete = False
     if not is_complete or folder.incomplete.exists() or not (in_order or _has_all_edges(ledger)):
         ledger.rebuild()
@@ -107,7 +107,7 @@ def _last_snapshot(folder: Folder, current: Current) -> KnowledgeGraph | None:
         return error.graph if folder.counts.others == 0 else None
     except DatabaseError as error:
         kept = f", the damaged one is kept as {folder.set_aside(path).name}" if path.exists() else ""
-        log.warning("%s; the snapshot is made anew from the triples%s", error, kept)
+        log.warning("%s; the snapshot is rebuilt from the triples%s", error, kept)
         return None
 
 

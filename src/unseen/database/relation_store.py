@@ -1,6 +1,6 @@
-"""Exact SPARQL over some relations of a graph in memory: what is computed around predicted solutions.
+"""Exact SPARQL over a part of a graph in memory: what is computed around predicted solutions.
 
-Only the edges of relations that a text names are put into the store; all of them, where a variable stands for one.
+Only the edges and values that a text names are put into the store; all of them, where a variable stands for a relation.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ from unseen.database.guard import check_query
 from unseen.database.triple_forms import statement_of_keys, term_text
 from unseen.errors import QueryRefused, shorten
 from unseen.graph.files.oxigraph import pyoxigraph_module
-from unseen.graph.files.rdf_terms import text_literal
+from unseen.graph.files.rdf_terms import iri_term, object_term, subject_term, text_literal
 from unseen.graph.prefixes import key_of
-from unseen.logic.sparql.words import Token, tokens_of
+from unseen.logic.sparql.words import Token, named_in, tokens_of
+from unseen.logic.values.shown import named_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
+    from unseen.graph.names import Names
 
 MOST_TRIPLES = 3_000_000
 """Edges that are put into a store."""
@@ -35,19 +39,19 @@ Row = dict[str, str]
 
 
 class RelationStore:
-    """Answers SELECT queries on a graph; edges of a relation are read when a query first names it."""
+    """Answers SELECT queries on a graph; edges and values are read when a query first names their relation."""
 
     def __init__(self, graph: KnowledgeGraph, prefixes: Mapping[str, str]) -> None:
         self.graph, self.prefixes = graph, dict(prefixes)
         self._rdf = pyoxigraph_module()
         self._store = self._rdf.Store()
-        self._loaded: set[int] = set()
+        self._loaded: set[str] = set()
+        """Keys of the relations and attributes that are in the store."""
 
     def rows(self, text: str) -> list[Row]:
         """The solutions of a SELECT."""
         check_query(text)
-        for relation in self._relations_in(text):
-            self._load(relation)
+        self._load(self._named_in(text))
         try:
             found: Any = self._store.query(text, prefixes=self.prefixes)
             names = [variable.value for variable in found.variables]
@@ -60,42 +64,47 @@ class RelationStore:
         except (ValueError, RuntimeError, OSError) as error:
             raise QueryRefused(shorten(str(error), 200)) from None
 
-    def _relations_in(self, text: str) -> list[int]:
-        """The relations that a text may be about: those it names; all if a variable or `!` stands for one."""
-        tokens = [Token("space", "", 0), *tokens_of(text), Token("space", "", 0)]
-        prefixes, keys, depth = dict(self.prefixes), list[str](), 0
+    def _named_in(self, text: str) -> list[str]:
+        """Keys of what a text may be about: the names in it; all relations if a variable or `!` stands for one."""
+        tokens, depth = [Token("space", "", 0), *tokens_of(text), Token("space", "", 0)], 0
         for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
             depth += {"(": 1, ")": -1}.get(token.text, 0) if token.kind == "bracket" else 0
-            if token.kind == "name" and before.text.upper() == "PREFIX" and after.kind == "iri":
-                prefixes[token.text[:-1]] = after.text[1:-1]
-            elif token.kind in ("iri", "name"):
-                prefix, _, local = token.text.partition(":")
-                keys.append(key_of(token.text[1:-1] if token.kind == "iri" else prefixes.get(prefix, "") + local))
-            elif depth == 0 and _stands_for_relation(before, token, after):
-                return list(range(self.graph.num_relations))
-            elif token.text == "a":
-                keys.append(key_of(RDF_TYPE))
-        found = self.graph.vocabulary.relations.find_keys(list(dict.fromkeys(keys)))
-        return [int(relation) for relation in found if relation >= 0]
+            if depth == 0 and _stands_for_relation(before, token, after):
+                return [key for names in self._all_names() for key in names.keys.to_pylist()]
+        kinds = [key_of(RDF_TYPE)] if any(token.text == "a" for token in tokens) else []
+        return list(dict.fromkeys([*kinds, *(key_of(iri) for _, iri in named_in(tokens, self.prefixes))]))
 
-    def _load(self, relation: int) -> None:
-        if relation in self._loaded:
-            return
-        self._loaded.add(relation)
-        heads, tails = self.graph.edges_from(2 * relation)
+    def _all_names(self) -> tuple[Names, Names]:
+        return self.graph.vocabulary.relations, self.graph.attributes.names
+
+    def _load(self, keys: Sequence[str]) -> None:
+        """Put the edges of relations and the values of attributes into the store, by key."""
+        new = [key for key in keys if key not in self._loaded]
+        self._loaded.update(new)
+        relations, attributes = (names.find_keys(new).tolist() for names in self._all_names())
+        for key, relation, attribute in zip(new, relations, attributes, strict=True):
+            if relation >= 0:
+                heads, tails = self.graph.edges_from(2 * relation)
+                self._extend(key, heads, tails)
+            if attribute >= 0:
+                owners, values = self.graph.attributes.of_attribute(attribute)
+                self._extend(key, owners, values + self.graph.num_entities)
+
+    def _extend(self, name: str, heads: NDArray[np.integer], tails: NDArray[np.integer]) -> None:
         if len(self._store) + len(heads) > MOST_TRIPLES:
             raise QueryRefused(
                 f"it needs more than {MOST_TRIPLES:,} edges at once: ask a server, which has them on disk"
             )
-        name = self.graph.vocabulary.relations.key(relation)
         for start in range(0, len(heads), TOGETHER):
             self._store.bulk_extend(self._quads(heads[start : start + TOGETHER], name, tails[start : start + TOGETHER]))
 
-    def _quads(self, heads: Any, relation: str, tails: Any) -> list[Any]:
-        ids, places = np.unique(np.concatenate([heads, tails]), return_inverse=True)
-        keys = [key for _, key in self.graph.vocabulary.entities.named(ids.tolist())]
-        ends = zip(places[: len(heads)].tolist(), places[len(heads) :].tolist(), strict=True)
-        lines = (" ".join(statement_of_keys((keys[head], relation, keys[tail]))) + " .\n" for head, tail in ends)
+    def _quads(self, heads: NDArray[np.integer], relation: str, tails: NDArray[np.integer]) -> list[Any]:
+        """Statements with entities and values, which have numbers behind those of all entities, as objects."""
+        keys = {node: key for node, (_, key) in named_nodes(self.graph, np.unique([heads, tails]).tolist()).items()}
+        count = self.graph.num_entities
+        objects = (keys[tail] if tail >= count else object_term(keys[tail]) for tail in tails.tolist())
+        ends, name = zip(heads.tolist(), objects, strict=True), iri_term(relation)
+        lines = (f"{subject_term(keys[head])} {name} {value} .\n" for head, value in ends)
         return list(self._rdf.parse("".join(lines).encode(), self._rdf.RdfFormat.N_TRIPLES, lenient=True))
 
 
@@ -137,7 +146,7 @@ def key_of_term(term: str) -> str:
 
 
 def text_of_term(term: str) -> str:
-    """A literal as a person reads it; other terms as they are."""
+    """The readable text of a literal; other terms unchanged."""
     if not term.startswith('"'):
         return key_of_term(term)
     rdf = pyoxigraph_module()

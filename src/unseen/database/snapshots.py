@@ -44,7 +44,7 @@ _PIECE = 1 << 20
 
 
 class SnapshotWithoutChecksums(DatabaseError):
-    """A snapshot of format 1: nobody can tell whether it is whole."""
+    """A snapshot of format 1, which cannot be verified."""
 
 
 class SnapshotWithoutValues(DatabaseError):
@@ -56,7 +56,7 @@ class SnapshotWithoutValues(DatabaseError):
 
 
 def write_snapshot(graph: KnowledgeGraph, path: Path) -> None:
-    """Write a graph into a folder that is there as a whole or not at all."""
+    """Write a graph into a folder, completely or not at all."""
     unfinished = path.with_name(f".{path.name}.part")
     shutil.rmtree(unfinished, ignore_errors=True)
     try:

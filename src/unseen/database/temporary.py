@@ -1,4 +1,4 @@
-"""A database that lives as long as it is used: for serving files without being asked to keep anything."""
+"""A temporary database, for serving files."""
 
 from __future__ import annotations
 

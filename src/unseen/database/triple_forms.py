@@ -43,7 +43,7 @@ def quads_of(statements: Iterable[Statement]) -> list[Any]:
     try:
         return list(rdf.parse(text.encode(), rdf.RdfFormat.N_TRIPLES, lenient=True))
     except SyntaxError as error:
-        raise GraphError(f"this is no statement: {one_line(error)}") from None
+        raise GraphError(f"this is not a statement: {one_line(error)}") from None
 
 
 def readable(statements: Sequence[Statement]) -> tuple[Statement, ...]:

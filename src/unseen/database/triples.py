@@ -146,7 +146,7 @@ class Triples:
         return bool(self._ask("is_empty", graph))
 
     def touched(self) -> Trace | None:
-        """What the last update has changed; None if nobody has left a trace."""
+        """What the last update has changed; None without a trace."""
         found = self._ask("touched")
         if found is None:
             return None
@@ -218,8 +218,8 @@ def _lines(statements: Sequence[Statement]) -> bytes:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """What the store cannot read is no statement."""
+    """What the store cannot read is not a statement."""
     try:
         yield
     except SyntaxError as error:
-        raise GraphError(f"this is no statement: {one_line(error)}") from None
+        raise GraphError(f"this is not a statement: {one_line(error)}") from None

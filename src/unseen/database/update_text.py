@@ -55,7 +55,7 @@ class TracedUpdate:
 
     @property
     def makes_graph_anew(self) -> bool:
-        """Whether it may touch anything, so that the graph is made anew after it; seconds for a million statements."""
+        """Whether it may touch anything, so that the graph is rebuilt afterwards (seconds for a million statements)."""
         return ANYTHING_CHANGED in self.text
 
 

@@ -136,7 +136,7 @@ def _fetched(file: RemoteFile, target: Path, progress: Progress | None) -> Path:
             time.sleep(min(2**attempt * 0.1, 5))
     size = part.stat().st_size
     raise DatasetError(
-        f"the connection broke off {ATTEMPTS} times, last after {size:,} bytes; the same command goes on from there",
+        f"the connection broke off {ATTEMPTS} times, last after {size:,} bytes; the same command continues from there",
         path=file.url,
     )
 

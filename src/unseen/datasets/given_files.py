@@ -145,7 +145,7 @@ def _check_order(sources: list[Path]) -> None:
         and len(set(roles)) == len(roles)
         and roles != sorted(roles, key=lambda r: ORDER.index(str(r)))
     ):
-        raise DatasetError("stands in the wrong order: give training, validation, then test triples", path=sources[0])
+        raise DatasetError("is in the wrong order: give training, validation, then test triples", path=sources[0])
 
 
 def _folder(folder: Path, stated: str | None) -> GivenFiles:

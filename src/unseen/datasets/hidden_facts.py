@@ -2,7 +2,7 @@
 
 Unlike `split`, nothing is set aside to train on: this is how someone tries a method on a graph of their own. A fact
 stays if it is all that is said about one of its entities, because then nothing could find that entity again. Answers
-are wanted that only hidden facts give; whatever else is true is no candidate.
+are wanted that only hidden facts give; whatever else is true is not a candidate.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Ragged:
 
     @classmethod
     def empty(cls, count: int) -> Ragged:
-        """So many rows without a value."""
+        """`count` rows without a value."""
         return cls(np.zeros(count + 1, np.int64), np.empty(0, np.int32))
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Does it hold on this graph? Facts of it are hidden, relation by relation, and asked for from both ends.
+"""The check of a graph: facts are hidden, relation by relation, and asked for from both ends.
 
 1. A round hides a tenth of the facts of every relation, but no more than are wanted of it. What is left is the graph
    that methods see; a method that learns from the graph, as rules do, learns from this one.

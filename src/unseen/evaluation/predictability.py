@@ -49,7 +49,7 @@ class Verdict:
         return self.could_be_at_chance(self.tried)
 
     def could_be_at_chance(self, tried: int) -> bool:
-        """The same if so many had been tried and no further one was found."""
+        """The same after `tried` trials without another hit."""
         return self.chance <= MOST_CHANCE and largest_share(self.found, tried) <= self.chance + MARGIN
 
 

@@ -14,7 +14,8 @@ expected rank. MRR is 1 / expected rank. Hits@k is the *chance* that the place i
 cut to [0, 1]. A rank is one number, but "among the first k" is an event: a method that ties an answer with 29 others
 shows it among the first ten once in three times, where a threshold on the expected rank would say never. It is also
 what the paper measures: its edge-type heuristic shuffles ties, and only this gives its numbers.
-Without ties all definitions agree. An answer that is no candidate is never found: its rank comes after the whole pool.
+Without ties all definitions agree. An answer that is not a candidate is never found: its rank comes after the
+whole pool.
 
 Counting costs one pass over the candidates, with a binary search among the wanted scores only for candidates that beat
 the lowest of them; nothing is sorted but the wanted scores. The numbers are exact.

@@ -129,7 +129,7 @@ def is_on_larger_graph(row: ReportRow) -> bool:
 
 
 def method_name(method: str) -> str:
-    """How a method is called in print; an unknown one is called what it is."""
+    """The printed name of a method; unknown methods keep their names."""
     return METHOD_NAMES.get(method, method)
 
 

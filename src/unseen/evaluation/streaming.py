@@ -94,7 +94,7 @@ class Levels:
         _take_off((answers.offsets, values), is_candidate, self.wanted.offsets, self.values, self.counts)
 
     def ranks(self, num_candidates: int, answers: tuple[Ragged, Ragged], is_candidate: Mask) -> Ranks:
-        """The ranks of the wanted answers; those of answers that are no candidates come after the whole pool."""
+        """The ranks of the wanted answers; those of answers that are not candidates come after the whole pool."""
         found = np.zeros((2, len(self.scores)), np.int64)
         _look_up((self.wanted.offsets, self.scores), self.values, self.counts, found)
         pool = np.full(len(self.wanted), num_candidates, np.int64)

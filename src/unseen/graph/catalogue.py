@@ -38,7 +38,7 @@ def may_tell_kinds(key: str) -> bool:
 
 
 def entities_like(graph: KnowledgeGraph, text: str, limit: int) -> list[dict[str, Any]]:
-    """Entities with an edge whose name holds a text: first those that begin with it, shorter names before longer."""
+    """Entities with an edge whose name contains a text: first those that begin with it, shorter names before longer."""
     names, count = graph.vocabulary.entities, graph.num_entities
     degrees = np.bincount(graph.heads, minlength=count) + np.bincount(graph.tails, minlength=count)
     candidates = np.flatnonzero(_holding(names, text) & (degrees > 0))
@@ -47,7 +47,7 @@ def entities_like(graph: KnowledgeGraph, text: str, limit: int) -> list[dict[str
 
 
 def relations_like(graph: KnowledgeGraph, text: str, limit: int) -> list[dict[str, Any]]:
-    """Relations with a triple whose name holds a text, the most frequent first."""
+    """Relations with a triple whose name contains a text, the most frequent first."""
     names = graph.vocabulary.relations
     counts = np.bincount(graph.relations, minlength=graph.num_relations)
     found = _most(np.flatnonzero(_holding(names, text) & (counts > 0)), counts, limit)

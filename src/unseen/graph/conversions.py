@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -74,8 +75,8 @@ def triple_table(source: Any) -> pa.Table:
     """What was given as a table with the columns head, relation and tail, of text."""
     if hasattr(source, "__arrow_c_stream__"):
         return _triple_columns(source)
-    if hasattr(source, "labeled_triples"):
-        return _table_of_rows(source.labeled_triples)
+    if hasattr(source, "mapped_triples") and hasattr(source, "entity_to_id"):
+        return _factory_columns(source)
     if hasattr(source, "is_multigraph") and hasattr(source, "edges"):
         return _table_of_rows(_network_rows(source))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping):
@@ -94,6 +95,22 @@ def _triple_columns(source: Any) -> pa.Table:
     places = _places(table.column_names)
     columns = [_as_text(table.column(place), table.column_names[place]) for place in places]
     return pa.table(columns, list(ROLES))
+
+
+def _factory_columns(factory: Any) -> pa.Table:
+    """The triples of PyKEEN's `TriplesFactory` by their labels."""
+    entities, relations = _labels(factory.entity_to_id), _labels(factory.relation_to_id)
+    ids = np.asarray(factory.mapped_triples, np.int64).reshape(-1, len(ROLES))
+    columns = zip((entities, relations, entities), ids.T, strict=True)
+    return pa.table([labels.take(pa.array(column)) for labels, column in columns], list(ROLES))
+
+
+def _labels(ids: Mapping[object, int]) -> pa.Array:
+    """Labels at the places that their ids say."""
+    labels = [""] * (max(ids.values(), default=-1) + 1)
+    for label, place in ids.items():
+        labels[place] = str(label)
+    return text_array(labels)
 
 
 def _places(names: Sequence[str]) -> Sequence[int]:

@@ -2,7 +2,7 @@
 
 Cost: one pass over all names and one copy of all edges, however few have changed: edges that are sorted stay so, and
 what was computed of them is brought up to date (`derived`). Entities that lose their last edge keep their name and id;
-they are no candidates for answers any more.
+they are not candidates for answers any more.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Computed = TypeVar("Computed")
 MOST_CHANGED = 0.05
-"""Share of the edges above which everything is computed anew."""
+"""Share of the edges above which everything is recomputed."""
 
 
 class Derived(Generic[Computed]):
@@ -42,7 +42,7 @@ class Derived(Generic[Computed]):
         Derived._every.append(self)
 
     def of(self, graph: KnowledgeGraph, *given: Any) -> Computed:
-        """What there is of a graph, computed or brought up to date if nobody has asked for it yet."""
+        """The derived value of a graph, computed or updated on first use."""
         found = self._known.get(graph)
         if found is None:
             with self._lock:
@@ -51,6 +51,14 @@ class Derived(Generic[Computed]):
                     found = self._known[graph] = self._computed(graph, *given)
                     self._inherited.pop(graph, None)
         return found
+
+    def is_known(self, graph: KnowledgeGraph) -> bool:
+        """Whether it has been computed."""
+        return graph in self._known
+
+    def has_earlier(self, graph: KnowledgeGraph) -> bool:
+        """Whether it would be brought up to date, from what was computed of an earlier graph."""
+        return graph in self._inherited
 
     def _computed(self, graph: KnowledgeGraph, *given: Any) -> Computed:
         earlier = self._inherited.get(graph)

@@ -58,7 +58,7 @@ class Query:
         """The direct sub-queries, left to right."""
         return ()
 
-    def _set_depth_and_size(self) -> None:
+    def __post_init__(self) -> None:
         depth = 1 + max((child.depth for child in self.children), default=0)
         if depth > MAX_DEPTH:
             raise QuestionTooLarge(f"it is nested deeper than {MAX_DEPTH} levels")
@@ -93,9 +93,6 @@ class Project(Query):
     inverse: bool = False
     variable: str | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._set_depth_and_size()
-
     @property
     def children(self) -> tuple[Query, ...]:
         """The source."""
@@ -118,9 +115,6 @@ class Repeat(Query):
     inverse: bool = False
     variable: str | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._set_depth_and_size()
-
     @property
     def children(self) -> tuple[Query, ...]:
         """The source."""
@@ -138,7 +132,7 @@ class And(Query):
 
     def __post_init__(self) -> None:
         _require_parts(self.parts)
-        self._set_depth_and_size()
+        super().__post_init__()
 
     @property
     def children(self) -> tuple[Query, ...]:
@@ -157,7 +151,7 @@ class Or(Query):
 
     def __post_init__(self) -> None:
         _require_parts(self.parts)
-        self._set_depth_and_size()
+        super().__post_init__()
 
     @property
     def children(self) -> tuple[Query, ...]:
@@ -173,9 +167,6 @@ class Not(Query):
     """All entities of the graph that are not in `part`."""
 
     part: Query
-
-    def __post_init__(self) -> None:
-        self._set_depth_and_size()
 
     @property
     def children(self) -> tuple[Query, ...]:
@@ -248,12 +239,9 @@ class Graded(Query):
 
 @dataclass(frozen=True)
 class Unrecorded(Query):
-    """What is only predicted: nobody is known to belong to it, whatever `part` says."""
+    """The members of `part`, all of them only predicted: none is known."""
 
     part: Query
-
-    def __post_init__(self) -> None:
-        self._set_depth_and_size()
 
     @property
     def children(self) -> tuple[Query, ...]:

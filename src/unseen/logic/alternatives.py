@@ -2,14 +2,15 @@
 
 A term is a set of literals that all hold; a literal is an atom and whether it holds. An expression is true where one of
 its terms is. Terms that contradict themselves go, and so do those that another one covers. The order of parts, double
-negation, De Morgan's laws, distribution and absorption then make no difference. A distinction of cases does: the
-alternatives of `(A & B) | (A & !B)` are two, not `A`. Entities are atoms too, and a variable has one value: `x = a`
-excludes `x = b`.
+negation, De Morgan's laws, distribution, absorption and distinctions of cases then make no difference: what follows
+from two terms that disagree about one atom is a term as well (their consensus), so `(A & B) | (A & !B)` is `A`. Terms
+that only deny are not joined in this way. Entities are atoms too, and a variable has one value: `x = a` excludes
+`x = b`.
 """
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from unseen.logic.algebra import Anchor, And, Not, Or, Query
@@ -36,7 +37,7 @@ class Everything(Query):
 
 def alternatives(expression: Query, most: int) -> list[Term]:
     """The terms of a Boolean expression over atoms; `TooManyTerms` if they are more than `most`."""
-    return _terms(expression, positive=True, most=most)
+    return _with_consensus(_terms(expression, positive=True, most=most), most)
 
 
 def consistent(literals: Iterable[Literal]) -> Term | None:
@@ -83,6 +84,29 @@ def _any_of(parts: list[list[Term]], most: int) -> list[Term]:
     if len(found) > most:
         raise TooManyTerms
     return found
+
+
+def _with_consensus(terms: list[Term], most: int) -> list[Term]:
+    """The terms with all that follow from two of them; as they are, if these become more than `most`."""
+    found = terms
+    while True:
+        more = [term for one, other in combinations(found, 2) if (term := _consensus(one, other)) is not None]
+        joined = _absorbed([*found, *more])
+        if len(joined) > most:
+            return terms
+        if set(joined) == set(found):
+            return found
+        found = joined
+
+
+def _consensus(one: Term, other: Term) -> Term | None:
+    """What two terms that disagree about one atom say whether it holds or not; None if they only deny."""
+    opposed = [(atom, holds) for atom, holds in one if (atom, not holds) in other]
+    if len(opposed) != 1:
+        return None
+    atom, holds = opposed[0]
+    term = consistent((one - {(atom, holds)}) | (other - {(atom, not holds)}))
+    return term if term is not None and any(said for _, said in term) else None
 
 
 def _absorbed(terms: Iterable[Term]) -> list[Term]:

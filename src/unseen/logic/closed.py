@@ -55,9 +55,6 @@ class Some(Query):
     part: Query
     variable: str | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._set_depth_and_size()
-
     @property
     def children(self) -> tuple[Query, ...]:
         """The set."""
@@ -159,7 +156,7 @@ def _some(parts: Sequence[Formula], text: str | None) -> Query:
 
 
 def is_positive(formula: Formula) -> bool:
-    """Whether a formula says what is, not only what is not: the graph can then be said to know it."""
+    """Whether a formula states something positive, which the graph can know."""
     return binds(formula) or isinstance(formula, Equal)
 
 

@@ -31,6 +31,11 @@ class FormulaCore:
         """Groups and what is counted."""
         return self.pattern.names
 
+    @property
+    def value_names(self) -> frozenset[str]:
+        """None: a formula counts entities."""
+        return frozenset()
+
     def question(self, answers: Sequence[str], values: Mapping[str, str]) -> Query | Pattern:
         """The question for some variables, where others are certain entities, given by key."""
         by_name = {variable.name: variable for variable in self.pattern.answers}

@@ -33,9 +33,6 @@ class At(Query):
     event: Query
     entity: str | int
 
-    def __post_init__(self) -> None:
-        self._set_depth_and_size()
-
     @property
     def children(self) -> tuple[Query, ...]:
         """The event."""

@@ -18,7 +18,7 @@ TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the question something stands: a position in its text, or the pattern itself in words."""
+    """A place in the question: a position in its text, or the pattern itself in words."""
 
     position: int | None = None
     shown: str = ""
@@ -201,6 +201,16 @@ def _valued_constants(formula: Formula) -> Iterator[Constant]:
         case Conjunction() | Disjunction():
             for part in formula.parts:
                 yield from _valued_constants(part)
+
+
+def quantified_in(formula: Formula) -> list[Variable]:
+    """The variables of the quantifiers that `conjuncts` opens."""
+    match formula:
+        case Conjunction():
+            return [variable for part in formula.parts for variable in quantified_in(part)]
+        case Exists():
+            return [*formula.variables, *quantified_in(formula.part)]
+    return []
 
 
 def conjuncts(formula: Formula) -> list[Formula]:

@@ -98,7 +98,7 @@ def contains(ids: Ids, entity: int) -> bool:
 def impossible_pairs(
     graph: KnowledgeGraph, parts: Sequence[Formula], relation_id: Callable[[str, bool], int]
 ) -> list[str]:
-    """The same for the parts of a question that is no tree."""
+    """The same for the parts of a question that is not a tree."""
     ends = _Ends(graph)
     said: dict[Variable, list[Said]] = {}
     for part in parts:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PROBABILITY = ("probability", "score")
 NAME = "name"
+MOST_KEYS = 16
+"""Keys of one order; each takes a pass over all that is ordered."""
 
 
 @dataclass(frozen=True)
@@ -72,19 +74,23 @@ def _keys_of(
     if one.key in PROBABILITY and one.key not in columns:
         return [probabilities.astype(float)]
     if one.key in columns:
-        return node_keys(graph, columns[one.key])
+        distinct, which = np.unique(columns[one.key], return_inverse=True)
+        return [key[which] for key in node_keys(graph, distinct)]
     if one.is_variable:
         raise QueryRefused(f"ORDER BY ?{one.key}: nothing gives the variable a value")
     first = next(iter(columns.values()))
     if one.key == NAME:
-        names = [name for name, _ in graph.vocabulary.entities.named(first.tolist())]
+        distinct, which = np.unique(first, return_inverse=True)
+        names = [name for name, _ in graph.vocabulary.entities.named(distinct.tolist())]
         rank = {name: float(place) for place, name in enumerate(sorted(set(names)))}
-        return [np.array([rank[name] for name in names])]
+        return [np.array([rank[name] for name in names])[which]]
     return attribute_keys(graph, attribute_id(graph, one.key), first, largest=one.descending)
 
 
 def check_orderings(graph: KnowledgeGraph, orderings: Sequence[Ordering], variables: Sequence[str]) -> None:
-    """Refuse an order by something that there is not."""
+    """Refuse an order by something that there is not, or by far too much."""
+    if len(orderings) > MOST_KEYS:
+        raise QueryRefused(f"an order has at most {MOST_KEYS} keys, not {len(orderings):,}")
     for one in orderings:
         if one.key in (*PROBABILITY, NAME, *variables):
             continue

@@ -24,6 +24,11 @@ class Core(Protocol):
         """All variables that it binds."""
         ...
 
+    @property
+    def value_names(self) -> frozenset[str]:
+        """Those of its variables that stand for values."""
+        ...
+
     def question(self, answers: Sequence[str], values: Mapping[str, str]) -> Query | Pattern:
         """The question for some variables; `values` are keys of entities that others have."""
         ...
@@ -133,7 +138,8 @@ class OuterForm:
         names = [f"?{name}" for name in ("score", "known")]
         if self.grouping is None:
             order = f"{self.order or 'ORDER BY'} DESC(?known) DESC(?score)"
-            shown = " ".join([self.select, *(name for name in names if name not in self.select.split())])
+            more = [] if self.select == "*" else [name for name in names if name not in self.select.split()]
+            shown = " ".join([self.select, *more])
         else:
             counted = [one.variable for one in self.grouping.counts if one.variable is not None]
             shown, order = " ".join(f"?{name}" for name in dict.fromkeys([*self.grouping.keys, *counted, "score"])), ""

@@ -1,4 +1,4 @@
-"""Questions that are no trees: several answer variables, cycles, several edges between two variables.
+"""Questions that are not trees: several answer variables, cycles, several edges between two variables.
 
 A `Pattern` is the formula itself, with the variables whose values are asked for. What it means is the same as for a
 tree: a tuple is known if the graph satisfies the formula with it, and its probability is the product over the parts,
@@ -101,7 +101,7 @@ def checked_pattern(pattern: Pattern) -> Pattern:
 
 
 def _require_few(pattern: Pattern) -> None:
-    """Refuse what is too large, wherever in the formula it stands."""
+    """Refuse a formula with a part that is too large."""
     if pattern.links > MOST_PARTS or len(every_variable(pattern.formula)) > MOST_VARIABLES:
         _refuse(pattern, f"it has more than {MOST_VARIABLES} variables or {MOST_PARTS} parts", pattern.formula.place)
     if sum(1 for _ in links_of(pattern.formula)) > MOST_NAMED:

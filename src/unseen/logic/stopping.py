@@ -1,4 +1,4 @@
-"""Stopping work that nobody waits for any more.
+"""Stopping work whose result is no longer wanted.
 
 Long work calls `check_stop()` between its steps: relation steps, layers of a network, blocks of rows. Whoever starts
 the work may say when it has to end, for this thread and this block only:
@@ -32,7 +32,7 @@ _ENOUGH: ContextVar[float | None] = ContextVar("enough", default=None)
 
 
 def _nothing() -> None:
-    """The check where nobody has said anything."""
+    """The check if no condition is set."""
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def check_stop() -> None:
 
 @contextmanager
 def enough_after(seconds: float) -> Iterator[None]:
-    """Inside of the block searches end after so many seconds with what they have found."""
+    """Inside the block, searches end after `seconds` with what they have found."""
     token = _ENOUGH.set(time.monotonic() + seconds)
     try:
         yield
@@ -88,6 +88,6 @@ def enough_after(seconds: float) -> Iterator[None]:
 
 
 def search_time_left() -> float:
-    """Seconds that a search still has; infinitely many where nobody has said anything."""
+    """Seconds that a search still has; infinite if no limit is set."""
     until = _ENOUGH.get()
     return math.inf if until is None else until - time.monotonic()

@@ -87,7 +87,7 @@ def parse_answers(text: str) -> tuple[Formula, tuple[Variable, ...]]:
 
 
 def parse_question(text: str) -> Query | Pattern:
-    """The query of a question, or its pattern if it has several answer variables, or is no tree."""
+    """The query of a question, or its pattern if it has several answer variables, or is not a tree."""
     return _remembered_question(text) if len(text) <= LONGEST_REMEMBERED else _parsed_question(text)
 
 
@@ -233,7 +233,7 @@ class _Parser:
         return self.equality(left, self.term(), place, is_equal=sign.group() == "=")
 
     def comparison(self, attribute: str, subject: Term, place: Place) -> Formula:
-        """What stands behind `population(x)`."""
+        """The comparison after `population(x)`."""
         match = SIGN.match(self.text, self.position)
         if match is None:
             self.fail(f"expected a comparison like `{attribute}(x) > 1000`, or a second end like `{attribute}(x, y)`")

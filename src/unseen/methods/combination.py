@@ -53,6 +53,9 @@ LEAST_MISSING, MOST_MISSING, MOST_TRUE = 1e-3, 30.0, 0.95
 the candidates, for `balance`."""
 LEAST_SCALE = 0.1
 """What the score counts at least in an offset of one's own."""
+MOST_ABOVE = 2.0
+"""How much larger than the shipped offset an offset of one's own can be, divided by the logarithm of a set's size: it
+was fitted to single sources, and the shipped one to sets too."""
 BALANCING_STEPS, LEAST_SLOPE = 12, 0.01
 RISES = ("network", "rules")
 """Kinds of evidence that never speak against a candidate."""
@@ -150,17 +153,16 @@ class Combination:
         numbers = numbers if links.copies is None else numbers * links.copies
         total = (score + numbers.log()).logsumexp(dim=1).clamp(-30, 30)
         parts = dict(zip(OFFSET, (*links.offsets(), total), strict=True))
+        offset = sum((parts[name] * weight for name, weight in self.offset.items()), torch.zeros_like(total))
         if own is None:
-            scale, offset = score.new_tensor(self.scale), torch.zeros_like(total)
-            weights = {name: score.new_tensor(weight) for name, weight in self.offset.items()}
-        else:
-            offset = balance(score, numbers, links.missing)
-            parts |= {"missing": links.missing.clamp(LEAST_MISSING, MOST_MISSING).log(), "balance": offset}
-            scale = (1 + own.calibration[:, :1]).clamp(min=LEAST_SCALE)
-            weights = dict(zip(CALIBRATION[1:], own.calibration.unbind(dim=1)[1:], strict=True))
-        for name, weight in weights.items():
-            offset = offset + parts[name] * weight
-        return (scale * score + offset.unsqueeze(1)).clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
+            return _bounded(self.scale * score + offset.unsqueeze(1))
+        scale = (1 + own.calibration[:, :1]).clamp(min=LEAST_SCALE)
+        parts |= {"missing": links.missing.clamp(LEAST_MISSING, MOST_MISSING).log()}
+        parts |= {"balance": balance(scale * score, numbers, links.missing)}
+        named = zip(CALIBRATION[1:], own.calibration.unbind(dim=1)[1:], strict=True)
+        fitted = parts["balance"] + sum(parts[name] * weight for name, weight in named)
+        above = MOST_ABOVE / links.size.log().abs().clamp(min=1e-6)
+        return _bounded(scale * score + torch.minimum(fitted, offset + above).unsqueeze(1))
 
     def weights(self, links: LinkEvidence, own: OwnRows | None = None) -> Float[Tensor, "row evidence"]:
         """What each kind of evidence counts for each row."""
@@ -214,6 +216,10 @@ def balance(
         slope = ((terms - sums.unsqueeze(1)).exp() * torch.sigmoid(-raised)).sum(dim=1)
         found = found + (wanted - sums) / slope.clamp(min=LEAST_SLOPE)
     return found.nan_to_num(0.0, 0.0, 0.0).clamp(-30, 30)
+
+
+def _bounded(logits: Float[Tensor, "row node"]) -> Float[Tensor, "row node"]:
+    return logits.clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
 
 
 def _rising(weights: Float[Tensor, "row evidence"]) -> Bool[Tensor, "row evidence"]:

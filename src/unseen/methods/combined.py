@@ -36,6 +36,7 @@ from unseen.methods.own_weights.own_opening import OwnOpening
 from unseen.methods.zero_shot import footprint
 from unseen.methods.zero_shot.effort import BUDGETS, FULL, budget_for, checked_effort
 from unseen.methods.zero_shot.frontier import relations_alone
+from unseen.rules.adjacency import bytes_to_open, is_open
 
 if TYPE_CHECKING:
     from unseen.methods.fuzzy_gnn.compact_graph import CompactGraph
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
     from unseen.rules.rule_set import Rules
 
 MOST_FITTED = 3_000_000
-"""Triples of the largest graph to which weights are fitted, which takes the network on all of it."""
+"""Triples of the largest graph to which weights are fitted if it is read in parts: its edges are sorted once more."""
+NEVER_LARGE = BUDGETS["fast"].triples
+"""Triples of a graph that is answered whatever the memory."""
 TRACE = 1e-6
 """How much of the probability itself stays beside its power, so that what is unlikely keeps its order."""
 
@@ -92,8 +95,8 @@ class Combined:
         return self._at.setdefault(effort, replace(self, effort=effort, _at={self.effort: self}))
 
     def own_weights(self, graph: KnowledgeGraph) -> OwnWeights | None:
-        """What a graph adds to the weights; nothing where the whole of it is too much to ask."""
-        if self.near(graph) is not None and (graph.num_triples > MOST_FITTED or not self._fits(graph)):
+        """What a graph adds to the weights; nothing where it is too large to be sorted once more."""
+        if self.near(graph) is not None and graph.num_triples > MOST_FITTED:
             return None
         return self.own.weights(self, graph)
 
@@ -110,6 +113,19 @@ class Combined:
                 footprint.check_memory(graph, self.network.architecture, self.device, "use --effort normal")
             budget = BUDGETS[self.effort]
         return None if budget is None else NearProjection(self.network, self.rules, self.combination, budget)
+
+    def check_memory(self, graph: KnowledgeGraph) -> None:
+        """Refuse a large graph that is too large for this machine, before its first question."""
+        if graph.num_triples > NEVER_LARGE and not is_open(graph):
+            footprint.check_room("predictions need", self.bytes_needed(graph), graph, remedy=footprint.EXACT)
+
+    def bytes_needed(self, graph: KnowledgeGraph) -> int:
+        """About how much memory of the host a first question takes."""
+        needed = footprint.BYTES_IN_ANY_CASE + bytes_to_open(graph)
+        is_whole = self.near(graph) is None or (graph.num_triples <= MOST_FITTED and self._fits(graph))
+        if is_whole and self.device.type == "cpu":
+            needed += footprint.bytes_needed(graph, self.network.architecture, self.device)
+        return needed
 
     def _fits(self, graph: KnowledgeGraph) -> bool:
         """Whether there is memory for the whole graph at a time; found out once for each graph."""

@@ -1,12 +1,11 @@
 """Known facts beside any method: what the graph says always ranks first.
 
-Inside a projection, observed edges carry the membership of their head, and predictions stay below `ceiling`. Over whole
-answers, what traversal finds is lifted above everything that is only predicted, in the order the method gives.
+Inside a projection, observed edges carry the membership of their head, and predictions stay below `ceiling`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +14,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from unseen.graph import KnowledgeGraph
-from unseen.logic.algebra import Query
-from unseen.logic.protocols import Answerer, Projector
+from unseen.logic.protocols import Projector
 from unseen.logic.stopping import check_stop
-from unseen.logic.traverse import Traversal
 
 CEILING = 0.9
 """Largest membership of a prediction; known answers lie above it."""
@@ -52,23 +49,6 @@ class KnownFactsProjector:
         elif self.in_place and len(sets) == 1 and _is_large(graph, sets):
             return _followed_onto(predicted, members_of(sets.numpy()), graph, sets, int(relations[0]))
         return torch.maximum(follow_edges(graph, sets, relations), predicted)
-
-
-@dataclass(frozen=True)
-class KnownFacts:
-    """Any method, with the answers that traversal finds above all others."""
-
-    method: Answerer
-    ceiling: float = CEILING
-
-    def answer(self, graph: KnowledgeGraph, queries: Sequence[Query]) -> Float[Tensor, "query entity"]:
-        """Predictions in [0, ceiling], known answers halfway from there to 1 or higher; the method's lie in [0, 1]."""
-        scores = self.method.answer(graph, queries) * self.ceiling
-        traversal = Traversal(graph)
-        for row, query in zip(scores, queries, strict=True):
-            known = torch.from_numpy(traversal.members(query).astype("int64")).to(row.device)
-            row[known] = 1 - (1 - self.ceiling) / 2 * (1 - row[known] / self.ceiling)
-        return scores
 
 
 def follow_edges(

@@ -146,6 +146,13 @@ class NearProjection:
             copies=torch.from_numpy(np.concatenate([np.ones(len(sizes)), copies, [len(known_others)]])).float(),
         )
 
+    def link_evidence(self, graph: KnowledgeGraph, source: int, relation: int) -> tuple[Ids, LinkEvidence]:
+        """The evidence for a set of one entity."""
+        alone, reached = Fuzzy(np.array([source]), np.ones(1, np.float32)), np.zeros(graph.num_entities, np.float32)
+        follow(graph, alone, relation, reached)
+        missing = missing_targets(graph, relation).of_set(*alone, float(reached.sum()))
+        return self.evidence(graph, alone, relation, reached, missing)
+
     def _frontier(self, graph: KnowledgeGraph, source: Fuzzy, relation: int, fired: Fuzzy) -> Frontier:
         """What the network says; it reads the members as it learned to, and the likeliest candidates of rules."""
         wanted = fired.entities[np.argsort(-fired.memberships, kind="stable")[:MOST_WANTED]]
@@ -199,7 +206,7 @@ def _sizes_of_relation(adjacency: Adjacency, relation: int) -> NDArray[np.int64]
 def _others(
     graph: KnowledgeGraph, adjacency: Adjacency, sizes: NDArray[np.int64], relation: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of edges that lead to entities that are no candidates, and how many such entities there are of each."""
+    """Numbers of edges that lead to entities that are not candidates, and how many such entities there are of each."""
     every = sources_of(graph, adjacency, relation)
     led_to = np.concatenate([[0], every.sizes])
     numbers = np.concatenate([[len(graph.connected_entities) - every.numbers.sum()], every.numbers])

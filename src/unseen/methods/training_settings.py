@@ -105,7 +105,7 @@ def from_mapping(kind: type[Config], values: Mapping[str, Any], source: str = "t
 
 
 def resumed(old: Config, overrides: Mapping[str, Any]) -> Config:
-    """The settings of a run that goes on with some of them changed."""
+    """The settings of a resumed run, some of them changed."""
     new = from_mapping(type(old), asdict(old) | dict(overrides))
     for name in (each.name for each in fields(old) if each.metadata["fixed"]):
         if getattr(old, name) != getattr(new, name):

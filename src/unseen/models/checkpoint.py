@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come; what a checkpoint says beside its tensors."""
+    """The progress of a run: the part of a checkpoint that is not tensors."""
 
     step: int = 0
     best_score: float | None = None
@@ -64,7 +64,7 @@ def load_weights(path: Path, model: nn.Module) -> None:
 
 
 def save_checkpoint(folder: Path, progress: Progress, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Everything a run needs to go on."""
+    """Everything a run needs to resume."""
     stem = f"last-{progress.step:08d}"
     names = {"weights": f"{stem}.weights.safetensors", "optimizer": f"{stem}.optimizer.safetensors"}
     save_weights(folder / names["weights"], model)

@@ -24,7 +24,7 @@ FEWEST = 2
 
 
 def average_models(names: Sequence[str | Path], path: Path, *, licence: str | None = None) -> ModelFolder:
-    """Write the mean of models or runs as a model in a new folder; its card says of what.
+    """Write the mean of models or runs as a model in a new folder; its card names them.
 
     Settings other than the shape, and the licence unless one is given, are those of the first.
     """

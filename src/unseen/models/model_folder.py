@@ -55,7 +55,7 @@ class ModelFolder:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the model."""
         return self.path.name
 
     @property
@@ -153,7 +153,7 @@ def open_model(name: str | Path, *, device: str = "auto", known_facts: bool = Tr
 
 
 def kept_model(name: str | Path, device: str = "auto") -> Method:
-    """The same, but opened once in this process as long as its files stay as they are.
+    """The same, but opened only once in this process while its files do not change.
 
     What a method knows of a graph is kept with the method, so a further question on the same graph finds it again.
     """
@@ -243,7 +243,7 @@ def export_model(
 
 
 def small_weights(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Weights as they are written: in float16 where float32 would be too large."""
+    """Weights for a file: in float16 if float32 would be too large."""
     size = sum(4 * tensor.numel() for tensor in weights.values())
     return weights if size <= MOST_BYTES else {name: tensor.half() for name, tensor in weights.items()}
 

@@ -107,7 +107,7 @@ class RunFolder:
         return from_mapping(RUNS[self.method].settings, read_toml(path), str(path))
 
     def check_start(self, start: str | Path | None) -> None:
-        """Refuse to go on from another model than the one the run began with."""
+        """Refuse to continue from a different model than the one the run began with."""
         began = self.origin.get("start")
         if start is not None and str(start) != began:
             text = f"began with {began}" if began else "did not begin with a model"

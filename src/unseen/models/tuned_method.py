@@ -31,7 +31,7 @@ def read_tuning(folder: str | Path, name: str = TUNING) -> Tuning | None:
 
 
 def tuned_method(scorer: LinkScorer, folder: str | Path, *, known_facts: bool = True) -> CqdBeam:
-    """CQD-Beam over a run's scorer, with what was chosen for it; with the defaults before anything was.
+    """CQD-Beam over a run's scorer, with the tuned options, or the defaults without tuning.
 
     Without known facts that is what was chosen for predictions only; else what was chosen with them, but for the facts.
     """

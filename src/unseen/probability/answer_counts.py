@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SHARE = 0.8
 """How often the number lies in the interval."""
-SHARED = 0.7
+SHARED = 1.5
 """The deviation of what all log-odds of a question have in common."""
 SHARED_INNER = 2.0
 """The same for a question with an inner variable."""
@@ -45,7 +45,7 @@ MOST_GROUPS = 64
 """Groups of candidates that come together, those with the most expected answers; others count as independent."""
 MOST_STEPS = 4096
 """Numbers that are told apart; larger ones are rounded."""
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _quantiles(
     shifts = shared * _NODES[:, None] if shared else np.zeros((1, 1))
     weights = _WEIGHTS / _WEIGHTS.sum() if shared else np.ones(1)
     counted, step = _table_of(alone, shifts, shared, float(sizes.sum()))
-    table = _with_groups(counted, _shifted(chances[None, :], shifts, shared), sizes / step)
+    table = _with_groups(counted, _shifted(chances[None, :], shifts), sizes / step)
     cumulative = np.cumsum(weights @ table)
     return tuple(int(np.searchsorted(cumulative, edge * cumulative[-1])) * step for edge in edges)
 
@@ -129,7 +129,7 @@ def _quantiles(
 def _table_of(alone: Floats, shifts: Floats, shared: float, more: float) -> tuple[Floats, int]:
     """For each shift the chance of each number of independent candidates, in steps of so many."""
     is_likely = alone >= LIKELY
-    likely = _shifted(alone[is_likely][None, :], shifts, shared)
+    likely = _shifted(alone[is_likely][None, :], shifts)
     rest = alone[~is_likely].sum() * np.exp(shifts[:, 0] - shared**2 / 2)
     is_small = likely.shape[1] <= MOST_COUNTED and rest.max() <= MOST_COUNTED and more <= MOST_STEPS
     if is_small:
@@ -152,11 +152,9 @@ def _with_groups(table: Floats, chances: Floats, sizes: Floats) -> Floats:
     return found
 
 
-def _shifted(probabilities: Floats, shifts: Floats, shared: float) -> Floats:
-    """Probabilities with shifted log-odds, so that the mean over all shifts stays, about."""
-    logits = np.log(probabilities) - np.log1p(-probabilities)
-    towards = shared**2 / 2 * (1 - 2 * probabilities)
-    found: Floats = 1 / (1 + np.exp(-(logits + shifts - towards)))
+def _shifted(probabilities: Floats, shifts: Floats) -> Floats:
+    """Probabilities with shifted log-odds."""
+    found: Floats = 1 / (1 + np.exp(np.log1p(-probabilities) - np.log(probabilities) - shifts))
     return found
 
 

@@ -142,7 +142,7 @@ def _checked(curve: Curve) -> Curve:
 
 @runtime_checkable
 class Probabilities(Protocol):
-    """Whatever makes probabilities of the memberships of a query's answers, and leaves their order as it is."""
+    """Turns the memberships of a query's answers into probabilities, and keeps their order."""
 
     def probabilities(
         self, traversal: Traversal, query: Query, memberships: Float[Tensor, " entity"]
@@ -158,7 +158,7 @@ def read_calibration(value: Mapping[str, Any]) -> Probabilities:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A method whose estimates are calibrated probabilities; its scores stay as they are."""
+    """A method whose estimates are calibrated probabilities; its scores are unchanged."""
 
     method: Method
     calibration: Probabilities
@@ -243,7 +243,7 @@ def fit_curve(first: Frequencies, second: Frequencies) -> Curve:
 
 
 def log_loss(curve: Curve, seen: Frequencies) -> float:
-    """The summed negative log-likelihood of what was seen."""
+    """The summed negative log-likelihood of the observations."""
     centres = torch.from_numpy(_CENTRES).sigmoid()
     p = curve(centres).clamp(1e-9, 1 - 1e-9).numpy()
     return float(-(seen.true * np.log(p) + (seen.counts - seen.true) * np.log1p(-p)).sum())

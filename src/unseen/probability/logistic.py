@@ -1,4 +1,4 @@
-"""Logistic regression on counted rows: the weights under which what was seen is likeliest, drawn a little towards zero.
+"""Logistic regression on counted rows: maximum likelihood, with a small ridge penalty.
 
 With rows x_i, of which n_i were seen and t_i of them were true, the loss
 

@@ -40,7 +40,7 @@ KIND_RIDGE = 300.0
 def fit_query_calibration(
     samples: Sequence[QuerySample], ceiling: float, about: Mapping[str, Any] | None = None
 ) -> QueryCalibration:
-    """The calibration under which what was seen is likeliest; there must be something."""
+    """The calibration with maximum likelihood for the observations, of which there must be some."""
     if not samples:
         raise UnseenError("probabilities cannot be fitted to no questions: give graphs that have answers to some")
     excluding = [sample for sample in samples if sample.features["negation"]]
@@ -78,7 +78,7 @@ def calibration_error(probabilities: Floats, counts: Floats, true: Floats) -> fl
 
 
 def log_loss(probabilities: Floats, counts: Floats, true: Floats) -> float:
-    """The summed negative log-likelihood of what was seen."""
+    """The summed negative log-likelihood of the observations."""
     p = np.clip(probabilities, 1e-9, 1 - 1e-9)
     return float(-(true * np.log(p) + (counts - true) * np.log1p(-p)).sum())
 

@@ -1,4 +1,4 @@
-"""What was seen of one query whose truth is known: how many entities of each membership there were, and how many true.
+"""Observations of one query with known answers: how many entities have each membership, and how many are true.
 
 Entities are counted on the grid of `probability.soft_rank`, some hundred numbers a query however large the graph is, so
 thousands of queries are kept at once and a calibration is fitted to them, and judged by them, in seconds.

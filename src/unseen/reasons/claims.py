@@ -72,7 +72,7 @@ class _Parts:
         return found._replace(bindings=own | found.bindings)
 
     def _claim(self, node: Query) -> None:
-        """Note what a part says is so."""
+        """Note what a part claims."""
         match node:
             case At(entity=int(entity)):
                 self._claims.setdefault((node.event, entity))
@@ -87,7 +87,7 @@ class _Parts:
                 self._exclude(node.part)
 
     def _exclude(self, node: Query) -> None:
-        """Note what a part says is not so."""
+        """Note what a part denies."""
         if isinstance(node, At) and isinstance(node.entity, int):
             self._excluded.setdefault((node.event, node.entity))
         elif isinstance(node, Not):
@@ -97,7 +97,7 @@ class _Parts:
                 self._exclude(part)
 
     def _strength(self, node: Query) -> float:
-        """How well a part alone can be believed, as far as an alternative has to be chosen."""
+        """How credible a part is, to choose among alternatives."""
         match node:
             case At(entity=int(entity)):
                 return self._value(node.event, entity)

@@ -24,6 +24,11 @@ LONGEST_SHOWN = 20
 LinkKind = Literal["known", "predicted", "absent"]
 DASHES = {"known": "", "predicted": "7 4", "absent": "2 4"}
 COLOURS = {"known": "rgb(40,120,200)", "predicted": "rgb(230,130,30)", "absent": "rgb(140,140,140)"}
+_MEANINGS: dict[LinkKind, str] = {
+    "known": "solid: the graph says so",
+    "predicted": "dashed: predicted",
+    "absent": "dotted: the graph does not say so",
+}
 _LINK_KINDS: dict[str, LinkKind] = {"known": "known", "absent": "absent", "rule": "predicted", "network": "predicted"}
 Place = tuple[float, float]
 """The middle of a node."""
@@ -67,11 +72,12 @@ def drawn(
     met = {name for (head, _, tail), _ in links for name in (head, tail)}
     answers = {answer: "answer"} if values is None else {value: name for name, value in values.items() if value in met}
     places = _places(next(iter(answers), links[-1].edge[2]), links)
-    width = max(x for x, _ in places.values()) + WIDTH / 2 + MARGIN
+    key = "; ".join(text for kind, text in _MEANINGS.items() if any(link.kind == kind for link in links))
+    width = max(*(x + WIDTH / 2 for x, _ in places.values()), MARGIN + 5.6 * len(key)) + MARGIN
     height = max(y for _, y in places.values()) + HEIGHT / 2 + MARGIN + 20
     variables = {value: variable for variable, value in bindings.items()} | answers
     nodes = (_node(name, places[name], variables.get(name, ""), is_answer=name in answers) for name in places)
-    parts = [*_edges(links, places), *nodes, _key(height)]
+    parts = [*_edges(links, places), *nodes, _key(key, height)]
     title = f"Why {answer}" if values == {} else f"Why {answer} is an answer"
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     return Picture(
@@ -179,11 +185,9 @@ def _node(name: str, place: Place, above: str, *, is_answer: bool) -> str:
     )
 
 
-def _key(height: float) -> str:
-    return (
-        f'<text x="{MARGIN}" y="{height - 10:.0f}" font-size="11" fill="currentColor">'
-        "solid: the graph says so; dashed: predicted; dotted: the graph does not say so</text>"
-    )
+def _key(text: str, height: float) -> str:
+    """What the lines of the picture mean."""
+    return f'<text x="{MARGIN}" y="{height - 10:.0f}" font-size="11" fill="currentColor">{text}</text>'
 
 
 def _shown(text: str, limit: int = LONGEST_SHOWN) -> str:

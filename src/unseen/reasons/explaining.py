@@ -98,7 +98,7 @@ class Explainer:
         yield from self.absent(witness.excluded)
 
     def absent(self, excluded: Iterable[tuple[Query, int]]) -> Iterator[Reason]:
-        """That what is excluded is not in the graph; or that it is, against the answer."""
+        """Reasons that the graph lacks the excluded facts, or that it has them, against the answer."""
         for query, entity in excluded:
             for part in query.parts if isinstance(query, Or) else (query,):
                 head, text = self._stated(part, entity)

@@ -81,7 +81,7 @@ class LinkReasons:
         return Reason("rule", text, self.name(link.triple), rule.example, str(rule), *numbers)
 
     def _by_model(self, expected: Mapping[Link, float], ruled: Mapping[Link, Sequence[Reason]]) -> dict[Link, Reason]:
-        """What the model gives links by itself, with the facts that move the likeliest ones."""
+        """The model's own probabilities of links, with the facts that change the most probable ones."""
         model = self.parts.model
         links = [link for link in expected if not self._is_explained(link, expected[link])]
         if model is None or not links:
@@ -103,7 +103,7 @@ class LinkReasons:
         return found
 
     def _by_method(self, links: Sequence[Link]) -> dict[Link, Reason]:
-        """What a method without a model says about links that no rule with enough support leads to."""
+        """Reasons of a method without a model, for links that no rule with enough support leads to."""
         if self.method is None or not links:
             return {}
         values = zip(links, probabilities(self.method, self.graph, links), strict=True)

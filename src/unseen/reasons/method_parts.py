@@ -1,4 +1,4 @@
-"""What a method predicts with: rules, a model beside them, or a model alone."""
+"""The parts of a method that predict: rules, a model beside them, or a model alone."""
 
 from __future__ import annotations
 

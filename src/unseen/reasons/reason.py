@@ -16,7 +16,7 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class Effect:
-    """What one fact does to the model's probability of a link."""
+    """The effect of one fact on the model's probability of a link."""
 
     edge: Edge
     without: float

@@ -36,7 +36,7 @@ def of_entities(body: Sequence[Edge], condition: Edge, conclusion: Edge, support
 
 
 def by_network(method: str, probability: float, effects: Sequence[Effect], *, is_alone: bool, is_tried: bool) -> str:
-    """What the model says by itself, and the facts that it rests on."""
+    """The model's own opinion, and the facts that it depends on."""
     beginning = "no rule leads here" if is_alone else "the rules explain little of this"
     own = f"{beginning}; the model ({method}) by itself gives it {chance(probability)}"
     if not effects:
@@ -49,7 +49,7 @@ def by_network(method: str, probability: float, effects: Sequence[Effect], *, is
 
 
 def by_method(method: str, probability: float) -> str:
-    """What a method without a model says."""
+    """The sentence for a method without a model."""
     return f"no rule that holds twice leads here; the method ({method}) gives it {chance(probability)}"
 
 
@@ -68,7 +68,7 @@ def rounded(count: float) -> str:
 
 
 def per_cent(part: float) -> str:
-    """A share as a person says it; only what is all is called 100 %."""
+    """A share in words; only a share of 1 is called 100 %."""
     if part >= 1:
         return "100 %"
     if part > 0.99:

@@ -15,19 +15,22 @@ from unseen.graph.bisecting import place_in
 from unseen.graph.compiling import compiled
 from unseen.graph.derived import Derived
 from unseen.rules.changed_adjacency import changed_adjacency
-from unseen.rules.kept_adjacency import adjacency_place, keep_arrays, kept_arrays
+from unseen.rules.kept_adjacency import adjacency_place, are_kept, keep_arrays, kept_arrays
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
+    from unseen.rules.kept_adjacency import Arrays
 
     Ids = NDArray[np.int32]
     Places = NDArray[np.int64]
 
 
 class Adjacency(NamedTuple):
-    """Every edge in both directions; a named tuple, because compiled loops take it as it is."""
+    """Every edge in both directions; a named tuple, which compiled loops accept."""
 
     entity_rows: Places
     """Rows of entity e: `entity_rows[e]` ... `entity_rows[e + 1]`, ascending by relation."""
@@ -56,6 +59,8 @@ class Adjacency(NamedTuple):
         return len(self.relation_rows) - 1
 
 
+BYTES_OF_COPY, BYTES_OF_SORTING = 80, 130
+"""For each edge of the graph."""
 CHUNK = 1_000_000
 """Rows that are looked at in one compiled call."""
 
@@ -68,14 +73,33 @@ def adjacency_of(graph: KnowledgeGraph) -> Adjacency:
     return _KEPT.of(graph)
 
 
+def is_open(graph: KnowledgeGraph) -> bool:
+    """Whether the adjacency of a graph has been computed already."""
+    return _KEPT.is_known(graph)
+
+
+def bytes_to_open(graph: KnowledgeGraph) -> int:
+    """About how much memory `adjacency_of` takes at its peak; mapped files take none."""
+    if is_open(graph):
+        return 0
+    if _KEPT.has_earlier(graph):
+        return BYTES_OF_COPY * graph.num_triples
+    return 0 if are_kept(adjacency_place(graph), graph) else BYTES_OF_SORTING * graph.num_triples
+
+
 def _opened(graph: KnowledgeGraph) -> Adjacency:
     place = adjacency_place(graph)
     kept = kept_arrays(place, graph, Adjacency._fields)
-    if kept is not None:
-        return Adjacency(**kept)  # type: ignore[arg-type]
-    made = _adjacency(graph)
-    keep_arrays(place, graph, made._asdict())
-    return made
+    if kept is None:
+        kept = _made(graph, place)
+    return Adjacency(**kept)  # type: ignore[arg-type]
+
+
+def _made(graph: KnowledgeGraph, place: Path | None) -> Arrays:
+    """The arrays, sorted; where they were kept, they are mapped, so that memory holds no second copy."""
+    made = _adjacency(graph)._asdict()
+    keep_arrays(place, graph, made)
+    return kept_arrays(place, graph, Adjacency._fields) or made
 
 
 _KEPT = Derived(_opened, changed_adjacency)

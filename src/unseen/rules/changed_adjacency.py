@@ -56,7 +56,7 @@ class NewRows(NamedTuple):
         return places_after(self.gone, self.places)
 
     def moved(self, rows: Places) -> Places:
-        """The new numbers of old rows; of one that is gone, the number of the row after it."""
+        """The new numbers of old rows; for a removed row, the number of the row after it."""
         return rows + np.searchsorted(self.places, rows, side="right") - np.searchsorted(self.gone, rows)
 
     def move_all(self, rows: Ids) -> None:
@@ -125,7 +125,7 @@ def _new_rows(
 
 
 def _numbers(new: NewRows, come: Directed, rows: Places, are_there: NDArray[np.bool_]) -> Places:
-    """The number of the row of every edge that comes."""
+    """The row of every added edge."""
     own = zip(new.entities.tolist(), new.relations.tolist(), strict=True)
     known = dict(zip(own, new.numbers().tolist(), strict=True))
     numbers = new.moved(rows)

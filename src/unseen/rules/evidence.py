@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BEST, SECOND, THIRD, PATHS, TO, FROM, PRIOR, AGAIN, RULES, LINKS, LINK_ODDS, BEST_PATH = range(12)
-SOURCES, DEGREE = 16, 17
-EVIDENCE = 18
+SOURCES, DEGREE, REVERSED = 16, 17, 18
+EVIDENCE = 19
 """Kinds of evidence: the weights of the best three rules; sums of weights of rules of each kind; weights of further
 groundings of rules; how many rules fired; how many other relations link source and candidate, and the sum of their log
-confidences; the best rule of each kind; from how many sources the relation leads to the candidate; its edges."""
-FEATURES = 23
+confidences; the best rule of each kind; from how many sources the relation leads to the candidate; its edges; the log
+confidence with which the relation goes both ways, where it is known to lead from the candidate to the source."""
+FEATURES = 24
 IS_LINKED, LINK_FEATURES = 14, (11, 12, 14)
 """Features of other relations between source and candidate."""
 SURE = 0.999
@@ -37,7 +38,7 @@ class State(NamedTuple):
     """What firing writes in: 8 bytes an entity, and the evidence of those that rules lead to, which is few pages."""
 
     slots: NDArray[np.int32]
-    """By entity: one more than its slot; 0 if it is no candidate."""
+    """By entity: one more than its slot; 0 if it is not a candidate."""
     counts: NDArray[np.int32]
     """By entity, for whoever counts and clears again."""
     entities: NDArray[np.int32]
@@ -136,3 +137,4 @@ def features_of(own, features):
     features[20] = np.log1p(own[SOURCES])
     features[21] = 1.0 if own[SOURCES] > 0 else 0.0
     features[22] = np.log1p(own[DEGREE])
+    features[23] = own[REVERSED]

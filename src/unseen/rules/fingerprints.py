@@ -1,4 +1,4 @@
-"""Numbers that tell graphs apart: one for the edges of each relation, in whatever order they come."""
+"""Numbers that tell graphs apart: one for the edges of each relation, independent of their order."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from unseen.graph.bisecting import place_in
 from unseen.graph.compiling import inner
 from unseen.rules.constant_firing import fire_from_constants, fire_to_constants
-from unseen.rules.evidence import DEGREE, LINK_ODDS, LINKS, NUM, SOURCES, note_rule
+from unseen.rules.evidence import DEGREE, LINK_ODDS, LINKS, NUM, REVERSED, SOURCES, note_rule
 from unseen.rules.lookups import first_edge, place_near, row_of
 from unseen.rules.path_firing import fire_paths
 
@@ -105,4 +105,7 @@ def _note_links(adjacency, index, source, relation, hidden, state):
             support = index.link_support[found] if found >= 0 else 0.0
             less = 1.0 if z == hidden and support >= 1 else 0.0
             state.evidence[slot, LINKS] += 1
-            state.evidence[slot, LINK_ODDS] += np.log((support - less + 0.5) / (index.num_facts[own] - less + 5.0))
+            odds = np.log((support - less + 0.5) / (index.num_facts[own] - less + 5.0))
+            state.evidence[slot, LINK_ODDS] += odds
+            if own == relation ^ 1:
+                state.evidence[slot, REVERSED] = odds

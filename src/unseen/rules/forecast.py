@@ -38,7 +38,7 @@ class Forecast:
 
 
 def forecast(graph: KnowledgeGraph, samples: int) -> Forecast:
-    """What mining a graph with so many samples takes on this machine."""
+    """The time that mining a graph with `samples` takes on this machine."""
     adjacency = adjacency_of(graph)
     starts = row_starts(adjacency)
     facts = np.diff(starts[adjacency.relation_rows])

@@ -70,7 +70,7 @@ def index_of(adjacency: Adjacency, paths: PathRules, smoothing: float, tallies: 
 
 
 def tallies_of(graph: KnowledgeGraph) -> Tallies:
-    """The statistics of a graph's relations; after a change, those of changed relations are made anew."""
+    """The statistics of a graph's relations; after a change, those of changed relations are rebuilt."""
     return _TALLIES.of(graph)
 
 

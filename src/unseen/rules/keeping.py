@@ -51,7 +51,7 @@ def place_of(graph: KnowledgeGraph, kind: str = RULES) -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """The folder of the user for what can be made anew; None if there is to be none."""
+    """The folder of the user for what can be rebuilt; None if there is to be none."""
     named = os.environ.get(SETTING)
     if named is not None:
         return Path(named) if named else None
@@ -81,7 +81,7 @@ def kept_rules(place: Path | None) -> Rules | None:
 
 
 def shipped_rules(graph: KnowledgeGraph) -> Rules | None:
-    """The rules that come with the package, if the graph does; None for any other graph."""
+    """The shipped rules of an embedded graph; None for any other graph."""
     place = shipped_place(graph) if has_source(graph) else None
     if place is None or not place.is_file():
         return None
@@ -109,7 +109,7 @@ def keep(found: Savable, place: Path | None) -> None:
 
 
 def _make_room(folder: Path) -> None:
-    """Remove what was not used for longest until all files together are small enough; also what a crash left behind."""
+    """Remove the least recently used files until the rest is small enough, and remnants of crashes."""
     found = [(path.stat(), path) for path in folder.iterdir() if path.is_file()]
     found.sort(key=lambda entry: -entry[0].st_mtime)
     total = 0

@@ -1,7 +1,7 @@
 """The adjacency of a large graph beside its database, so that the next program maps it and sorts nothing.
 
 The folder `adjacency` holds one array a file and `adjacency.json`: the checksum of the graph, and one of every file. It
-is written beside the old one and then put in its place. What does not fit in any way is made anew; where nothing can be
+is written beside the old one and then put in its place. What does not fit in any way is rebuilt; where nothing can be
 written, nothing is kept. Arrays are mapped so that pages come when they are touched.
 """
 
@@ -49,14 +49,24 @@ def kept_arrays(place: Path | None, graph: KnowledgeGraph, names: tuple[str, ...
         return None
     try:
         about = json.loads((place / ABOUT).read_bytes())
-        if (about["version"], about["graph"]) != (VERSION, checksum_of(graph)):
-            return None
-        if about["files"] != _checksums(place, names):
+        if not _is_of(about, graph) or about["files"] != _checksums(place, names):
             return None
         # copy on write: loops are compiled for arrays that can be written, and nobody writes into these
         return {name: np.asarray(np.load(place / f"{name}.npy", "c", allow_pickle=False)) for name in names}
     except (OSError, ValueError, LookupError, TypeError):
         return None
+
+
+def are_kept(place: Path | None, graph: KnowledgeGraph) -> bool:
+    """Whether arrays of this very graph were kept; their content is not looked at."""
+    try:
+        return place is not None and _is_of(json.loads((place / ABOUT).read_bytes()), graph)
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _is_of(about: Mapping[str, object], graph: KnowledgeGraph) -> bool:
+    return (about["version"], about["graph"]) == (VERSION, checksum_of(graph))
 
 
 def keep_arrays(place: Path | None, graph: KnowledgeGraph, arrays: Arrays) -> None:

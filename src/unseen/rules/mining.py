@@ -16,7 +16,6 @@ Memory: the adjacency (0.9 GB for 10 M triples at most), and for each thread 150
 
 from __future__ import annotations
 
-import time
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from unseen.errors import UnseenError
 from unseen.graph import KnowledgeGraph
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.constant_mining import mined_constants
+from unseen.rules.fair_clock import CLOCK
 from unseen.rules.fingerprints import counts_of, fingerprints, relation_keys
 from unseen.rules.indexing import index_of
 from unseen.rules.path_mining import mined_paths
@@ -69,15 +69,15 @@ def mine(
 
 def _mined_in_time(graph: KnowledgeGraph, seconds: float, most: int, seed: int, progress: Progress) -> Rules:
     _compile()
-    end = time.monotonic() + seconds
-    adjacency, begun = adjacency_of(graph), time.monotonic()
+    end = CLOCK.now() + seconds
+    adjacency, begun = adjacency_of(graph), CLOCK.now()
     samples = min(most, FIRST_SAMPLES if graph.num_triples <= LARGE else FIRST_SAMPLES_OF_LARGE)
     first = Round(adjacency, samples, seed, progress, max(end, begun))
     best = _mined(graph, first)
     if first.was_cut:
         progress(CUT_SHORT, 1, 1)
         return best
-    while samples < most and (now := time.monotonic()) + 2 * (now - begun) < end:
+    while samples < most and (now := CLOCK.now()) + 2 * (now - begun) < end:
         samples, begun = min(most, 4 * samples), now
         try:
             best = _mined(graph, Round(adjacency, samples, seed, progress, end, is_first=False), best.constants)

@@ -1,4 +1,4 @@
-"""Where graphs came from, as far as that decides where their rules are kept."""
+"""The origin of graphs, which decides where their rules are kept."""
 
 from __future__ import annotations
 

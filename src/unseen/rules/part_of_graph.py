@@ -1,7 +1,7 @@
 """The part of a graph around chosen entities: their edges among each other, by target.
 
 Hubs are not walked over: an edge of a hub is met at its other end. Only edges between two hubs are looked for, pair by
-pair. Cost: the edges of the entities that are no hubs, and a search for each pair of hubs.
+pair. Cost: the edges of the entities that are not hubs, and a search for each pair of hubs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class GraphPart(NamedTuple):
 def part_around(adjacency: Adjacency, ranked: Ids, most_nodes: int, most_edges: int) -> GraphPart:
     """The part of the first of `ranked`, without repeats, as many as the limits allow.
 
-    Entities that are no hubs have at most `most_edges` edges together, so a part has at most twice as many.
+    Entities that are not hubs have at most `most_edges` edges together, so a part has at most twice as many.
     """
     chosen = _chosen(adjacency, ranked.astype(np.int32), most_nodes, most_edges)
     return GraphPart(*_induced(adjacency, chosen))

@@ -24,7 +24,7 @@ ENTITIES_AT_ONCE = 50_000
 
 
 class PathTotals:
-    """The paths of bodies: `singles[a]` and `doubles[a, b]`. Paths that come back to where they were count too."""
+    """The paths of bodies: `singles[a]` and `doubles[a, b]`. Paths that return to their start count too."""
 
     def __init__(self, singles: NDArray[np.float64], doubles: NDArray[np.float64]) -> None:
         self.singles, self.doubles = singles, doubles

@@ -34,7 +34,7 @@ COUNT, FIRST, WAITING = range(3)
 
 
 class PushLimits(NamedTuple):
-    """When pushing ends; a named tuple, because compiled loops take it as it is."""
+    """When pushing ends; a named tuple, which compiled loops accept."""
 
     touched: int
     """Entities that may hold any mass."""

@@ -7,11 +7,11 @@ exception, because the round before them counts.
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
+from unseen.rules.fair_clock import CLOCK
 from unseen.rules.in_order import in_order
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class TimeIsUpError(Exception):
 
 
 class Round:
-    """What one pass works on; `deadline` is in seconds of the monotonic clock."""
+    """What one pass works on; `deadline` is in seconds of `CLOCK`."""
 
     def __init__(
         self,
@@ -43,15 +43,15 @@ class Round:
         self.adjacency, self.samples, self.seed, self.progress = adjacency, samples, seed, progress
         self.deadline, self.is_first = deadline, is_first
         self.was_cut = False
-        self._begun, self._limit, self._left = time.monotonic(), deadline, Event()
+        self._begun, self._limit, self._left = CLOCK.now(), deadline, Event()
 
     def is_over(self) -> bool:
         """Whether work in hand should stop."""
-        return self._left.is_set() or (self._limit is not None and time.monotonic() > self._limit)
+        return self._left.is_set() or (self._limit is not None and CLOCK.now() > self._limit)
 
     def is_late(self) -> bool:
         """Whether the time for the whole round is over."""
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return self.deadline is not None and CLOCK.now() > self.deadline
 
     def each(
         self, label: str, function: Callable[[Item], Result], items: Iterable[Item], share: float, least: int = 1

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SMOOTHING = 5.0
 """Pairs without the head that are added to those counted, so that a rule seen twice is not certain."""
-FILE_VERSION = 3
+FILE_VERSION = 4
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,12 @@
-"""Rules of a graph that has grown out of another, or lost some of its facts: only what changed is mined anew.
+"""Rules of a graph that has grown out of another, or lost some of its facts: only what changed is mined again.
 
 A relation has *changed* if it is new, or has other edges and their number changed by 2 % or lies below 1,000. Rules
-that conclude it are mined anew. Rules of others that have it in their body are measured anew, and new ones of one or
+that conclude it are mined again. Rules of others that have it in their body are measured anew, and new ones of one or
 two edges are looked for (`changed_bodies`). Weights stay; those of new relations are the ones that all share.
 """
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from unseen.rules.adjacency import adjacency_of
 from unseen.rules.changed_bodies import proposed_through
 from unseen.rules.constant_mining import mined_constants
+from unseen.rules.fair_clock import CLOCK
 from unseen.rules.fingerprints import counts_of, fingerprints, relation_keys
 from unseen.rules.mining import mine
 from unseen.rules.path_mining import bodies_of, measured, mined_paths
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from unseen.graph import KnowledgeGraph
 
 SMALL = 1000
-"""Triples up to which all rules are mined anew."""
+"""Triples up to which all rules are mined again."""
 FEW_EDGES, SHARE = 1000, 0.02
 """A relation with fewer edges has changed with any of them; another if so large a share came or went."""
 DRIFT, MOST_CHANGED = 0.2, 0.5
-"""Shares of triples and of relations above which everything is mined anew."""
+"""Shares of triples and of relations above which everything is mined again."""
 
 
 def is_successor(rules: Rules, graph: KnowledgeGraph) -> bool:
@@ -45,7 +45,7 @@ def is_successor(rules: Rules, graph: KnowledgeGraph) -> bool:
 
 
 def changed_relations(rules: Rules, graph: KnowledgeGraph) -> NDArray[np.bool_]:
-    """By relation: whether its rules are to be mined anew."""
+    """By relation: whether its rules are to be mined again."""
     known, counts = len(rules.relation_keys), counts_of(graph)
     changed = np.ones(len(counts), bool)
     few = (np.minimum(counts[:known], rules.counts) < FEW_EDGES) & (fingerprints(graph)[:known] != rules.fingerprints)
@@ -65,7 +65,7 @@ def updated(rules: Rules, graph: KnowledgeGraph, seconds: float | None = None) -
     changed = changed_relations(rules, graph)
     if not changed.any():
         return _described(rules, graph, rules.paths, rules.constants, changed)
-    deadline = None if seconds is None else time.monotonic() + seconds
+    deadline = None if seconds is None else CLOCK.now() + seconds
     this = Round(adjacency_of(graph), rules.samples, rules.seed, lambda _label, _done, _total: None, deadline)
     heads = np.flatnonzero(np.repeat(changed, 2))
     is_kept, is_remeasured = _sorted_out(rules.paths, changed)

@@ -37,7 +37,7 @@ LEAST_CHUNKS = 16
 """Pieces of work in any case, a second or two: weights that were fitted to fewer facts are sure of everything."""
 LEAST_FACTS = 5
 """A relation with fewer hidden facts takes the coefficients of all."""
-SHARED_PENALTY, OWN_PENALTY = 1.0, 50.0
+SHARED_PENALTY, OWN_PENALTY = 1.0, 25.0
 OTHERS_COUNT = 5.0
 """For the quality of a relation's rules, the mean over all relations counts as so many of its own hidden facts."""
 STEPS, HALVINGS = 30, 40

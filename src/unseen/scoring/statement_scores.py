@@ -1,4 +1,4 @@
-"""How likely is this? Probabilities of statements: `score`.
+"""Probabilities of statements: `score`.
 
 ```python
 unseen.score(graph, "borders(France, Atlantis)").probability

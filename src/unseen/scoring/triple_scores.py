@@ -1,4 +1,4 @@
-"""Many statements at once: triples by one step of the method for each head and relation that they share."""
+"""Scores many statements at once: one step of the method for each head and relation that triples share."""
 
 from __future__ import annotations
 

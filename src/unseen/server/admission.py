@@ -41,7 +41,7 @@ MOST_REMEMBERED = 1024
 
 
 class Cost(NamedTuple):
-    """What answering takes, as far as can be said before."""
+    """The estimated cost of an answer."""
 
     seconds: float
     cells: int = 0
@@ -85,7 +85,7 @@ class Ticket(Generic[Item]):
 
 
 class Backlog(Generic[Item]):
-    """The questions that wait; `cost_of` says what one will take, as far as is known now."""
+    """The questions that wait; `cost_of` estimates the cost of one."""
 
     def __init__(self, cost_of: Callable[[Item], Cost], bounds: Bounds) -> None:
         self.cost_of, self.bounds = cost_of, bounds
@@ -103,7 +103,7 @@ class Backlog(Generic[Item]):
         return sum(ticket.cost.seconds for ticket in self.waiting)
 
     def refresh(self, now: float) -> list[Ticket[Item]]:
-        """Estimate anew what waits: more is known after each call; those that would be late are taken out."""
+        """Renew the estimates of waiting questions after each call; remove those that would be late."""
         for ticket in self.waiting:
             ticket.cost = self.cost_of(ticket.item)
         late = [ticket for ticket in self.waiting if now + ticket.cost.seconds > ticket.deadline]
@@ -130,7 +130,7 @@ class Backlog(Generic[Item]):
         return ticket
 
     def leave(self, ticket: Ticket[Item]) -> None:
-        """Nobody waits for a question any more."""
+        """Remove an abandoned question."""
         if ticket in self.waiting:
             self.waiting.remove(ticket)
 
@@ -162,7 +162,7 @@ class Backlog(Generic[Item]):
         return too_costly(own, limit) if own > limit else self.refusal(ticket.client, own, now, running + self.seconds)
 
     def refusal(self, client: str, own: float, now: float, seconds: float) -> Problem:
-        """Why a question is refused, and when to come again: after those of its client that were told so before."""
+        """Why a question is refused, and when to try again: after earlier refusals of the same client."""
         if not self.is_measured:
             return busy(max(1, math.ceil(min(seconds, UNMEASURED_RETRY))))
         self._sent_away = [one for one in self._sent_away if one[0] > now][-MOST_REMEMBERED:]

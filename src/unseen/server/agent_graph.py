@@ -93,11 +93,11 @@ class ServedGraph:
         return self._done(self._service.score(stated, _CALL.get().caller))[0]
 
     def entities(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Entities whose name holds a text, the nearest first."""
+        """Entities whose name contains a text, the nearest first."""
         return self._looked_up(lambda graph: entities_like(graph, search, limit))
 
     def relations(self, search: str, limit: int) -> list[dict[str, Any]]:
-        """Relations whose name holds a text, the most frequent first."""
+        """Relations whose name contains a text, the most frequent first."""
         return self._looked_up(lambda graph: relations_like(graph, search, limit))
 
     def attributes(self) -> list[dict[str, Any]]:
@@ -128,7 +128,7 @@ class ServedGraph:
         return self._done(service.look_up(lambda: action(service.database.graph)))
 
     def _done(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """The result of what the server's loop does; errors say nothing about files of the server."""
+        """The result of work on the server's loop; errors do not mention files of the server."""
         call = _CALL.get()
         future = asyncio.run_coroutine_threadsafe(work, call.loop)
         try:

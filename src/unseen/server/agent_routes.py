@@ -103,7 +103,7 @@ class _Agents:
         return Response(found.body, found.status, media_type=found.content_type)
 
     async def _exchange(self) -> HttpExchange:
-        """What speaks the protocol; made once, however many ask for it and whoever still waits."""
+        """The MCP exchange, made once for all requests."""
         if self._making is None:
             self._making = asyncio.create_task(asyncio.to_thread(self._made))
         try:

@@ -1,4 +1,4 @@
-"""Questions that come at the same time share one call of the model.
+"""Questions that arrive at the same time share one call of the model.
 
 While the model is busy, questions wait (`admission`); when it is free, it takes the next batch. So nobody waits for a
 batch to fill, and under load batches grow by themselves. A batch for which nobody waits any more is stopped at its next
@@ -22,6 +22,7 @@ from unseen.errors import Stopped
 from unseen.logic.stopping import checked_by, enough_after
 from unseen.server.admission import Backlog, Bounds, Cost, Ticket
 from unseen.server.callers import Caller
+from unseen.server.memory import given_back
 from unseen.server.problems import Problem, disconnected, stopping, too_slow
 from unseen.server.workers import THREADS, log
 
@@ -66,7 +67,7 @@ class _Call(Generic[Item, Result]):
         return abs(self.began + self.estimate - now)
 
     def has_left(self, ticket: Ticket[_Asked[Item, Result]]) -> None:
-        """Nobody waits for one of its questions; if that was the last, it has no reason to go on."""
+        """Note that one of its questions was abandoned; if it was the last, the call should stop."""
         if ticket in self.batch and all(one.item.future.done() for one in self.batch):
             self.is_stopped = True
 
@@ -77,7 +78,7 @@ class _Call(Generic[Item, Result]):
         return self.interrupted <= (now - self.began) / 2 and ends <= min(deadlines, default=now)
 
     def was_interrupted(self, seconds: float) -> None:
-        """It ends so much later."""
+        """Note that the call ends `seconds` later."""
         self.interrupted += seconds
         self.estimate += seconds
 
@@ -121,7 +122,7 @@ class Batcher(Generic[Item, Result]):
         self._task = asyncio.create_task(self._work())
 
     def begin_again(self) -> None:
-        """Measure the model anew after what is under way, whatever waits: it is another one now."""
+        """Measure the model again after the current call, because it has been replaced."""
         self._begins_again = True
         self._arrived.set()
 
@@ -137,7 +138,7 @@ class Batcher(Generic[Item, Result]):
 
     @property
     def backlog_seconds(self) -> float:
-        """How long the model is busy with what was taken, by estimate."""
+        """The estimated time until the model has finished accepted questions."""
         with self._lock:
             return self._busy(time.monotonic()) + self._backlog.seconds
 
@@ -154,7 +155,7 @@ class Batcher(Generic[Item, Result]):
             self._leave(ticket)
 
     async def stop(self) -> None:
-        """Take nothing new, and finish what was taken; if that is cancelled, stop at the next step."""
+        """Accept nothing new and finish accepted questions; if cancelled, stop at the next step."""
         self._stopped = True
         self._arrived.set()
         try:
@@ -225,14 +226,14 @@ class Batcher(Generic[Item, Result]):
         raise too_slow(self.bounds.seconds)
 
     def _turned_away(self, ticket: Ticket[_Asked[Item, Result]]) -> Problem:
-        """Told to a question that has waited in vain, because others took longer than estimated."""
+        """The error of a question that waited too long because others took longer than estimated."""
         self.counts["turned_away"] += 1
         now = time.monotonic()
         with self._lock:
             return self._backlog.too_late(ticket, now, self._busy(now))
 
     def _leave(self, ticket: Ticket[_Asked[Item, Result]]) -> None:
-        """Nobody waits for a question any more: it is answered, or given up."""
+        """Note that a question is answered or abandoned."""
         if not ticket.item.future.done():
             ticket.item.future.cancel()
         with self._lock:
@@ -314,7 +315,7 @@ class Batcher(Generic[Item, Result]):
                 future.set_result(result)
 
     def _check(self, call: _Call[Item, Result], loop: asyncio.AbstractEventLoop | None) -> None:
-        """Between two steps, in the model's thread: stop what nobody waits for, let quick questions pass."""
+        """Called between two steps in the model's thread: stops abandoned calls, lets quick questions pass."""
         if call.is_stopped:
             raise Stopped
         is_long = self.bounds.interrupted and call.estimate > self.bounds.batch_seconds
@@ -338,20 +339,28 @@ class Batcher(Generic[Item, Result]):
 
     def _answered_within(self, batch: _Taken[Item, Result], check: Callable[[], None]) -> Sequence[Result | Exception]:
         first = min(ticket.deadline for ticket in batch) - time.monotonic()
-        with checked_by(check), enough_after(first):
+        with given_back(), checked_by(check), enough_after(first):
             return self._answered([ticket.item.item for ticket in batch])
 
     def _answered(self, items: Sequence[Item]) -> Sequence[Result | Exception]:
         """A result or an error for each item; if the call itself fails, each alone, so that only one suffers."""
         try:
-            return self._answer(items)
+            return [without_frames(result) for result in self._answer(items)]
         except Stopped as stopped:
             return [stopped] * len(items)
         except Exception as error:  # noqa: BLE001 - whatever it is, everyone who waits must hear of it
             log.error(json.dumps({"event": "error", "error": repr(error)[:500]}), exc_info=error)
             if len(items) == 1:
-                return [error]
+                return [without_frames(error)]
             return [result for item in items for result in self._answered([item])]
+
+
+def without_frames(result: Result | Exception) -> Result | Exception:
+    """A result; an error without its frames, which could keep hundreds of megabytes alive."""
+    if isinstance(result, Exception):
+        result.__context__ = result.__cause__ = None
+        return result.with_traceback(None)
+    return result
 
 
 def bounds_of(limits: Limits, lanes: int = 1) -> Bounds:

@@ -22,7 +22,7 @@ _TYPES = {
 
 
 def checked(schema: Schema, body: dict[str, Any]) -> dict[str, Any]:
-    """The body, with the defaults of what it leaves out; an error if it does not fit its schema."""
+    """The body, completed with defaults; an error if it does not match its schema."""
     _check(schema, body, ())
     defaults = {name: field["default"] for name, field in schema["properties"].items() if "default" in field}
     return defaults | body

@@ -18,13 +18,13 @@ MOST_UNWANTED = 64 << 10
 
 
 async def _never() -> None:
-    """Wait for somebody who stays."""
+    """Waits forever: this caller never leaves."""
     await asyncio.get_running_loop().create_future()
 
 
 @dataclass(frozen=True)
 class Caller:
-    """One who asks; `gone` ends when nobody waits for the answer any more."""
+    """A client; `gone` returns when it no longer waits for the answer."""
 
     client: str = ""
     """Those who share a key, or without keys an address, share their turns."""

@@ -37,14 +37,14 @@ class Checkpoint:
         return self.place + len(self._changes)
 
     def follow(self, recent: RecentChanges) -> bool:
-        """Take in what has changed; whether that is possible."""
+        """Apply the changes; returns whether that is possible."""
         found = recent.after(self.reached)
         if found:
             self._changes += found
         return found is not None
 
     def lines_after(self, place: int) -> tuple[bytes, bytes]:
-        """What is gone and what is there since a place, as N-Triples.
+        """The statements removed and added since a place, as N-Triples.
 
         The copy may hold some of it already, because writes go on while it is made; applied to that, the result is
         the same.
@@ -117,7 +117,7 @@ class Checkpoints:
         return Checkpoint(path, self._database.prefixes, place)
 
     async def remove_unused(self, used: set[Path | None]) -> None:
-        """Delete the older copies that nobody reads any more."""
+        """Delete older copies without readers."""
         for path in [path for path in self._older if path not in used]:
             self._older.remove(path)
             await asyncio.get_running_loop().run_in_executor(self._thread, partial(shutil.rmtree, path, True))

@@ -138,7 +138,7 @@ def open_files() -> int:
 
 
 def allow_open_files(wanted: int) -> None:
-    """Raise the number of open files towards what is wanted, as far as the system lets us."""
+    """Raise the limit of open files to the number wanted, as far as the system allows."""
     try:
         import resource
     except ImportError:

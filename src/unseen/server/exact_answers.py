@@ -119,13 +119,13 @@ class ExactAnswers:
 
 
 def _grown(most: int) -> Problem:
-    """A small document that stands for far more statements than it has bytes."""
+    """The error for a small document with far more statements than bytes."""
     message = f"the statements of the document take more than {most:,} bytes; send it in parts, or as N-Triples"
     return Problem(413, "too_large", message)
 
 
 def unacceptable(offered: Iterable[str]) -> Problem:
-    """None of the media types that there are is welcome."""
+    """The error if none of the available media types is acceptable."""
     return Problem(406, "not_acceptable", f"this can be answered as {', '.join(offered)}")
 
 

@@ -1,4 +1,4 @@
-"""The gate in front of every route: who may come in, one line of log a request, one JSON shape for what goes wrong.
+"""The gate in front of every route: access, one log line a request, one JSON shape for errors.
 
 It is plain ASGI, because it stands in the way of every request. The order: the host and the page that a request comes
 from, its key, its route (404, 405), and whether the key may do what the route does. Whoever has no key learns nothing

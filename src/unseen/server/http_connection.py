@@ -74,21 +74,21 @@ class HttpConnection(HttpToolsProtocol):
         self._closing_since: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has come."""
+        """A client has connected."""
         super().connection_made(transport)
         self.flow = _Flow(transport)
         if not self._watch.enter(self):
             self._refuse(busy())
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has gone."""
+        """The client has disconnected."""
         self._watch.leave(self)
         self._watch.incoming -= self._taken
         self._taken, self._held = 0, b""
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what was sent; what belongs to a later request waits until this one is answered."""
+        """Take received bytes; those of a later request wait until this one is answered."""
         self.heard = self.loop.time()
         if not self._is_discarded():
             self._taken += len(data)
@@ -103,7 +103,7 @@ class HttpConnection(HttpToolsProtocol):
             self._parse(data)
 
     def _is_discarded(self) -> bool:
-        """Whether what comes now is the rest of a request that was answered before it had arrived."""
+        """Whether the bytes belong to a request that was answered before all of it had arrived."""
         return self.phase is Phase.BODY and self.cycle is not None and self.cycle.response_complete
 
     def _parse(self, data: bytes) -> None:
@@ -163,7 +163,7 @@ class HttpConnection(HttpToolsProtocol):
             self._refuse(bad_request("the chunks of the body do not end where they should"))
 
     def _check_head(self) -> None:
-        """Refuse address and headers that are too long, or too many, as soon as they are."""
+        """Refuse an address or headers as soon as they are too long or too many."""
         fields, address = self.headers or [], getattr(self, "url", b"")
         if len(address) > MOST_ADDRESS_BYTES:
             message = f"the address is longer than {MOST_ADDRESS_BYTES:,} bytes; send a query in the body"
@@ -217,7 +217,7 @@ class HttpConnection(HttpToolsProtocol):
         self._pieces.append(body)
 
     def _hand_over_body(self) -> None:
-        """Give all pieces of the body to whoever reads it, at once: one by one each would copy those before it."""
+        """Pass all pieces of the body on at once: one by one, each would copy those before it."""
         if self._pieces:
             body, self._pieces = b"".join(self._pieces), []
             super().on_body(body)
@@ -248,7 +248,7 @@ class HttpConnection(HttpToolsProtocol):
             self._parse(held)
 
     def go_on(self) -> None:
-        """Parse the next piece of what is held, and read on if that was all."""
+        """Parse the next piece of the buffer, and resume reading if that was all."""
         self._parse_held()
         if not self._held and not self.transport.is_closing():
             is_full = self.cycle is not None and len(self.cycle.body) > HIGH_WATER_LIMIT
@@ -333,7 +333,7 @@ class HttpConnection(HttpToolsProtocol):
             self.cycle.message_event.set()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP; what was refused already has got its answer."""
+        """Answer input that is not HTTP, unless it has been refused already."""
         if not self.transport.is_closing():
             self._refuse(bad_request(msg))
 

@@ -64,7 +64,7 @@ def _is_among(key: bytes, keys: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=1024)
 def _forms(key: str) -> tuple[bytes, bytes]:
-    """How a key may come in a header; one that Latin-1 cannot write comes as UTF-8 alone."""
+    """The encodings of a key in a header; a key that is not Latin-1 can only come as UTF-8."""
     written = key.encode()
     try:
         return written, key.encode("latin-1")

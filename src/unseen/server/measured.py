@@ -20,7 +20,7 @@ class Content(Protocol):
 
 
 class MeasuredPaces(NamedTuple):
-    """How long a process takes, as far as it is known."""
+    """Measured speeds of a process."""
 
     paces: dict[tuple[bool, bool], Pace]
     """As `Predictor` keeps them."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unseen.errors import Stopped, UnseenError
+from unseen.logic.stopping import also_checked_by
+from unseen.server.memory import MemoryWatch
 from unseen.server.predicting import Planned
 from unseen.server.scoring_work import PlannedScores, ScoreWork, Stated
 
@@ -38,8 +40,9 @@ class ModelWork:
     def answer_all(self, plans: Sequence[Plan]) -> list[Result | Exception]:
         """A result or an error for each: questions together, then scores one request after the other."""
         questions = [plan for plan in plans if isinstance(plan, Planned)]
-        answers = iter(self._predictor.answer_all(questions) if questions else ())
-        return [self._scores(plan) if isinstance(plan, PlannedScores) else next(answers) for plan in plans]
+        with also_checked_by(MemoryWatch().check):
+            answers = iter(self._predictor.answer_all(questions) if questions else ())
+            return [self._scores(plan) if isinstance(plan, PlannedScores) else next(answers) for plan in plans]
 
     def _scores(self, plan: PlannedScores) -> Scores | Exception:
         try:

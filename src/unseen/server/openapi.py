@@ -1,4 +1,4 @@
-"""The description of every route: parameters, bodies, examples, and each status that can come."""
+"""The description of every route: parameters, bodies, examples, and possible statuses."""
 
 from __future__ import annotations
 

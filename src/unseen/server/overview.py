@@ -36,7 +36,7 @@ class Overview:
         self._questions, self._triples = list[dict[str, Any]](), -1
 
     def current(self) -> dict[str, Any]:
-        """The overview of the graph as it is now; of several who ask at a time one does the work."""
+        """The overview of the current graph; concurrent requests share the work."""
         with self._lock:
             version = self._service.database.version
             if version != self._version:

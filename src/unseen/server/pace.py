@@ -42,7 +42,7 @@ class Pace:
         return seconds / units
 
     def note(self, units: float, seconds: float) -> None:
-        """Take in that so many units took so long."""
+        """Record that `units` of work took `seconds`."""
         old_seconds, old_units = self._seconds_and_units
         self._seconds_and_units = (KEPT * old_seconds + seconds, KEPT * old_units + units)
 

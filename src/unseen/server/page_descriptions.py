@@ -109,7 +109,8 @@ OVERVIEW = _view(
 QUALITY = _view(
     "How well relations can be predicted",
     "By relation: the share of hidden facts that came back among the first ten answers, and that of any order. A check "
-    "runs in the background; `state` is unknown (nothing predicts), running, done or failed.",
+    "runs in the background; `state` is unknown (nothing predicts), running, done or failed; `is_cut` says that its "
+    "time was too short for all tries.",
     required=("state", "answered", "planned", "relations"),
 )
 ASK_JSON = _view(
@@ -128,10 +129,12 @@ ASK_CSV = _file("Ask a question, answers as CSV", "text/csv")
 ASK_PARQUET = _file("Ask a question, answers as Parquet", "application/vnd.apache.parquet")
 WHY = _view(
     "Why something is an answer",
-    "The question as a drawing, one answer explained, and the sets on the way.",
+    "The question as a drawing, one answer explained, with the likeliest values of inner variables, and the sets on "
+    "the way.",
     _QUESTION,
     *_WISHES,
     _text("answer", "The name of the answer to explain; the first one if not given."),
+    _flag("plain", "Only the drawing and the steps, at once: no answers, no sets."),
     required=("query", "answers", "nodes", "edges", "steps", "answer"),
 )
 ENTITY_VIEW = _view(

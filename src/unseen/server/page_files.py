@@ -51,7 +51,7 @@ INLINE_STYLES = _POLICY.format(style="'self' 'unsafe-inline'")
 
 @dataclass(frozen=True)
 class PageFile:
-    """A file as it is sent."""
+    """A file of the page, ready to send."""
 
     content: bytes
     media_type: str

@@ -87,7 +87,8 @@ def _for_questions(service: Service, overview: Overview) -> list[Route]:
         """Draw a question with the values of one answer, explain it, and give the sets that it is computed from."""
         parameters = await parameters_of(request, service.read)
         asked = asked_of(_question(parameters), parameters)
-        body = await why_view(service, asked, parameters.single("answer"), service.caller_of(request))
+        wanted, is_plain = parameters.single("answer"), parameters.flag("plain")
+        body = await why_view(service, asked, wanted, service.caller_of(request), is_plain=is_plain)
         return await service.help(lambda: JSONResponse(body))
 
     return [
@@ -104,7 +105,7 @@ def _for_the_graph(service: Service, overview: Overview, quality: RelationQualit
         return await service.help(lambda: JSONResponse(overview.current()))
 
     async def predictable(_: Request) -> Response:
-        """How well each relation can be predicted, as far as it is known; begins to find out in the background."""
+        """How well each relation can be predicted, as far as known; starts a check in the background."""
         return await service.help(lambda: JSONResponse(quality.current()))
 
     async def entity(request: Request) -> Response:
@@ -120,7 +121,7 @@ def _for_the_graph(service: Service, overview: Overview, quality: RelationQualit
         return await service.help(lambda: JSONResponse(view))
 
     async def change(request: Request) -> Response:
-        """Whether the graph has a fact, and the answers to a question as they are now."""
+        """Whether the graph has a fact, and the current answers to a question."""
         parameters = await parameters_of(request, service.read)
         fact = [parameters.single(name) or "" for name in ("head", "relation", "tail")]
         is_there = await service.help(lambda: _has(service.database.graph, fact))
@@ -178,7 +179,7 @@ def _applied(
 
 
 def _annotated(answers: Answers, said: list[dict[str, Any]], more: dict[str, Any]) -> Response:
-    """The answers with what is said of each."""
+    """The answers with details about each."""
     body = answers.as_json()
     for answer, about in zip(body["answers"], said, strict=True):
         answer.update(about)

@@ -34,7 +34,7 @@ MOST_CLAUSES = 8
 
 @dataclass(frozen=True)
 class Clause:
-    """One SERVICE clause: where it stands in the text, and the question inside of it."""
+    """One SERVICE clause: its place in the text, and the question inside of it."""
 
     start: int
     end: int

@@ -56,7 +56,7 @@ EXPLAINING = 1
 RESTRICTIONS = ("kind", "type_relation", "new", "predict_values")
 """What says who may be an answer, and whether values are predicted."""
 TRIED_TOGETHER = 8
-"""Relation steps as which a link counts of a question that is no tree: several of its values are tried."""
+"""Relation steps as which a link counts of a question that is not a tree: several of its values are tried."""
 SEARCHING, MOST_SEARCHING = 1 / 4, 1 / 2
 """Shares of the time limit: such a question gets what was found until the first one, and is refused at the second."""
 MOST_OF_REST, SEARCH_RETRY = 0.8, 10
@@ -105,7 +105,7 @@ class Planned:
 
     asked: Asked
     query: Query | Pattern | OuterForm
-    """With names; a pattern if it is no tree, a form if its answers are a table."""
+    """With names; a pattern if it is not a tree, a form if its answers are a table."""
     limit: int | None
     steps: int
     variables: tuple[str, ...] = ()
@@ -201,7 +201,7 @@ class Predictor:
 
     @property
     def measured(self) -> MeasuredPaces:
-        """How long everything takes, as far as it is known."""
+        """The measured speeds of this process."""
         return MeasuredPaces(self._paces, self._explaining, self._values, learned_attributes(self.database.graph))
 
     def learn_from(self, measured: MeasuredPaces, graph: KnowledgeGraph, version: int) -> None:
@@ -278,7 +278,7 @@ class Predictor:
             return [answer for question in questions for answer in self._answered(graph, [question], exact=exact)]
 
     def _searched(self, graph: KnowledgeGraph, question: _Bound, *, exact: bool) -> Answers | Exception:
-        """The answers to a question that is no tree: those that are found in its time."""
+        """The answers to a question that is not a tree: those that are found in its time."""
         left = MOST_OF_REST * search_time_left()
         until = time.monotonic() + min(self._most_searching, left)
 
@@ -396,5 +396,5 @@ def _bound(graph: KnowledgeGraph, planned: Planned, lookup: Lookup) -> _Bound:
 
 
 def order_of(planned: Planned) -> str | tuple[Ordering, ...] | None:
-    """In which order the answers to a question come."""
+    """The order of the answers to a question."""
     return planned.asked.order_by or planned.order or None

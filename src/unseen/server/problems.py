@@ -64,7 +64,7 @@ def too_costly(seconds: float, limit: float) -> Problem:
 
 
 def disconnected() -> Problem:
-    """The client has gone; nobody reads this but the log."""
+    """The client has disconnected; only the log shows this."""
     return Problem(CLIENT_CLOSED, "disconnected", "the client went away before its answer was there")
 
 
@@ -75,7 +75,7 @@ def held() -> Problem:
 
 
 def occupied() -> Problem:
-    """All threads of one kind are held by work that nobody waits for any more."""
+    """All threads of one kind are busy with abandoned work."""
     message = "work that ran over its time has not ended yet; try again in 10 seconds"
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message, headers={"Retry-After": "10"})
 
@@ -85,7 +85,7 @@ class ReplicaEnded(Problem):
 
 
 def replica_ended() -> ReplicaEnded:
-    """A question that is nobody's fault has no answer: a new replica starts."""
+    """A replica ended during a question; a new one starts."""
     message = "the process that predicts has ended, and another one starts; try again in 5 seconds"
     return ReplicaEnded(HTTPStatus.SERVICE_UNAVAILABLE, "replica_ended", message, headers={"Retry-After": "5"})
 
@@ -116,7 +116,7 @@ def too_slow(seconds: float) -> Problem:
 
 
 def described(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
-    """Status, JSON and headers for an error; one that nobody foresaw says nothing about its insides."""
+    """Status, JSON and headers for an error; unexpected ones reveal no details."""
     status, code = _status_and_code(error)
     details: dict[str, Any] = {"code": code, "message": _message(error), **_details(error)}
     return status, {"error": details}, error.headers if isinstance(error, Problem) else {}
@@ -144,7 +144,7 @@ def without_files(text: str) -> str:
 
 
 def as_bytes(body: dict[str, Any]) -> bytes:
-    """JSON as it is sent; text that is no Unicode is escaped."""
+    """JSON as bytes; text that is not Unicode is escaped."""
     try:
         return json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from unseen.asking.preparing import lookup_for, parse
-from unseen.errors import QueryRefused
+from unseen.errors import QueryRefused, QuestionTooLarge
 from unseen.logic.algebra import Anchor, And, Anything, Loop, Not, Or, Project, Query, Repeat, Valued, bind, unbind
 from unseen.logic.resolving import KindNames, type_relation_of
 from unseen.logic.text_writer import quoted, to_formula
 from unseen.logic.variables import with_variables
 from unseen.server.entity_edges import has_edge
+from unseen.server.values_on_the_way import values_on_the_way
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,8 @@ class Drawing:
     nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
     edges: list[dict[str, Any]] = field(default_factory=list)
     steps: list[QuestionStep] = field(default_factory=list)
+    query: Query | None = None
+    """The question with ids, where it is a tree."""
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, question: str | Query, type_relation: str | None = None) -> Drawing:
@@ -54,7 +57,7 @@ class Drawing:
             raise QueryRefused("counts and tables are not drawn: ask for what they are made of")
         names = KindNames(lookup_for(graph, [parsed]), type_relation_of(graph, type_relation), graph.attributes.names)
         query = bind(with_variables(parsed, answer=""), names.entity_id, names.relation_id)
-        drawing = cls(graph)
+        drawing = cls(graph, query=query)
         drawing.nodes[ANSWER] = {"id": ANSWER, "kind": "answer", "label": "answer"}
         drawing._draw(query, ANSWER, negated=False, either=False)
         drawing._note_steps(query, {})
@@ -157,6 +160,18 @@ class Drawing:
         """The values of an answer by node."""
         shown = answer.get("values") or {}
         return {**answer["bindings"], **(shown or dict.fromkeys(self.answers, answer["entity"]))}
+
+    def questions_on_the_way(self, answer: str) -> dict[str, str]:
+        """By inner variable, the question for the values that it can have if `answer` is the answer."""
+        entity = self._id_of(answer)
+        if self.query is None or entity < 0:
+            return {}
+        try:
+            wanted = values_on_the_way(self.query, entity)
+        except QuestionTooLarge:
+            return {}
+        texts = {variable: self._text(query) for variable, query in wanted.items() if variable in self.nodes}
+        return {variable: text for variable, text in texts.items() if text is not None}
 
     @property
     def answers(self) -> list[str]:

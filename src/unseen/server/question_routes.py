@@ -59,7 +59,7 @@ def routes(service: Service) -> list[Route]:
         return JSONResponse({"removed": removed, "unchanged": len(triples) - removed})
 
     async def entities(request: Request) -> Response:
-        """Entities whose name holds a text, the best match first."""
+        """Entities whose name contains a text, the best match first."""
         return JSONResponse(await service.look_up(partial(_listed, service, request, entities_like, "entities")))
 
     async def relations(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""What clients are told when a reader was ended in the middle of their request, or complains of it."""
+"""Errors for clients whose reader was ended in the middle of their request, or refused it."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ class Readers:
             self._free(reader)
 
     def _start_clocks(self) -> None:
-        """Whoever came before the first reader was there has all of the time from now on."""
+        """Requests that arrived before the first reader get their full time from now on."""
         if not self._was_ready:
             self._was_ready = True
             for job in self._waiting:
@@ -303,14 +303,17 @@ class Readers:
             elif not reader.is_ready and now - reader.started > SLOWEST_START:
                 self._lost(reader)
                 reader.close()
-        late = [job for job in self._waiting if (self._was_ready and now > job.deadline.until) or job.future.done()]
-        for job in late:
+        for job in [job for job in self._waiting if self.is_stuck or self._is_late(job, now)]:
             self._waiting.remove(job)
             self._waiting_bytes -= len(job.body)
-            job.fail(busy())
+            job.fail(held() if self.is_stuck else busy())
         self._watch_spool()
         self._fill()
         self._sweep()
+
+    def _is_late(self, job: Job, now: float) -> bool:
+        """Whether a job that waits need not begin any more."""
+        return (self._was_ready and now > job.deadline.until) or job.future.done()
 
     def _watch(self, reader: ReaderProcess, job: Job, now: float) -> None:
         if now > job.deadline.until:

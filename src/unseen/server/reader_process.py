@@ -122,7 +122,7 @@ class ReaderProcess:
         self._send(frame(header, body))
 
     def _confirmed(self) -> None:
-        """The work on its request begins when it has done all that comes before."""
+        """The work on its request begins when earlier requests are done."""
         self._unconfirmed -= 1
         if self.job is not None and not self.is_behind:
             self.job.began, self.job.used_before = time.monotonic(), None
@@ -156,7 +156,7 @@ class ReaderProcess:
                 os.setpriority(os.PRIO_PROCESS, self.pid, SLOW_NICENESS)
 
     def close(self) -> None:
-        """End the process at once; `has_ended` says when it is gone."""
+        """End the process at once; `has_ended` tells when it has."""
         if self._is_open:
             self._is_open = False
             self.loop.remove_reader(self._connection)
@@ -165,7 +165,7 @@ class ReaderProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process is gone."""
+        """Whether the process has ended."""
         return self.child.process.poll() is not None
 
     def _readable(self) -> None:

@@ -11,9 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from unseen.checking import opened_check
 from unseen.errors import Stopped, UnseenError
-from unseen.evaluation.graph_check import CheckOptions
 from unseen.server.workers import THREADS, log
 
 if TYPE_CHECKING:
@@ -24,7 +22,8 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-OPTIONS = CheckOptions(facts=10, seconds=120.0, rounds=2)
+FACTS, SECONDS, ROUNDS = 10, 120.0, 2
+"""The size of the check: most facts of a relation, time, rounds."""
 CHANGE = 0.1
 """By which share the facts may grow or shrink before the check is made again."""
 ASIDE = 0.02
@@ -63,8 +62,12 @@ class RelationQuality:
         return self._shown
 
     def _run(self, graph: KnowledgeGraph) -> None:
+        from unseen.checking import opened_check
+        from unseen.evaluation.graph_check import CheckOptions
+
         try:
-            self._check = opened_check(graph, [self._service.settings.model], OPTIONS, self._told)
+            options = CheckOptions(FACTS, SECONDS, rounds=ROUNDS)
+            self._check = opened_check(graph, [self._service.settings.model], options, self._told)
             self._check.run()
             self._show("done", self._check.result())
         except UnseenError as error:  # too few facts, too little time or memory: the graph can be used all the same
@@ -97,4 +100,5 @@ class RelationQuality:
             if row.scores
         }
         counts = {"answered": answered or self._shown["answered"], "planned": planned or self._shown["planned"]}
-        self._shown = {"state": state, **counts, "relations": known}
+        is_cut = state == "done" and found.stopped == "time"
+        self._shown = {"state": state, "is_cut": is_cut, **counts, "relations": known}

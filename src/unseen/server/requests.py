@@ -167,7 +167,7 @@ def _parsed(text: str) -> list[tuple[str, str]]:
 
 
 def _refused(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 _JSON = json.JSONDecoder(parse_constant=_refused)

@@ -1,4 +1,4 @@
-"""One table of routes: what there is, who may use it, and which function answers it.
+"""One table of routes: who may use each, and which function answers it.
 
 A path is compared as a whole, after `%XX` has been decoded, and never as a pattern: `/store%0A` and `/store/` are other
 paths than `/store`. The gate takes the right that is needed from the route that is then called, so that the two cannot

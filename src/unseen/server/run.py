@@ -42,7 +42,7 @@ def serve(
     quiet: bool = False,
     ready: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Serve a database until told to stop (Ctrl-C, SIGTERM); then finish what was taken and close it.
+    """Serve a database until stopped (Ctrl-C, SIGTERM); then finish accepted requests and close it.
 
     `ready` is called with the port when the server listens.
     """

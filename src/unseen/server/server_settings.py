@@ -1,4 +1,4 @@
-"""What a server may be told before it starts."""
+"""The settings of a server."""
 
 from __future__ import annotations
 

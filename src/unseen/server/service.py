@@ -113,7 +113,7 @@ class Service:
             await self.write(self.database.heal)
 
     async def stop(self) -> None:
-        """Finish what was taken, as far as that is done in time, then close the database."""
+        """Finish accepted requests, as far as time allows, then close the database."""
         self.is_stopping = True
         for workers in (self.texts, self.replies, self.tables, self.names, self.numbers):
             workers.stop()
@@ -144,7 +144,7 @@ class Service:
         return await self.names.run(action, self.limits.seconds)
 
     async def count(self) -> dict[str, float]:
-        """Numbers of this moment; in a thread, because the graph may have to be made anew."""
+        """Numbers of this moment; in a thread, because the graph may have to be rebuilt."""
         return await self.numbers.run(self._gauges, self.limits.seconds)
 
     async def write(self, action: Callable[[], Result]) -> Result:

@@ -11,8 +11,11 @@ from unseen.server.pattern_drawing import drawing_of
 from unseen.server.predicting import MOST_ANSWERS, Asked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unseen.server.callers import Caller
     from unseen.server.predicting import Planned
+    from unseen.server.question_drawing import Drawing
     from unseen.server.service import Service
 
     Json = dict[str, Any]
@@ -21,14 +24,20 @@ LISTED = 25
 """Answers that are listed to choose from."""
 STEP_MEMBERS = 4
 """Members that are shown of each set on the way: so many known ones, so many predicted ones."""
+VALUES, MOST_VARIABLES = 4, 4
+"""Values that are shown of an inner variable, and of how many variables."""
 
 
-async def why_view(service: Service, asked: Asked, wanted: str | None, caller: Caller) -> Json:
-    """The view of one answer, the first one if none is named."""
+async def why_view(
+    service: Service, asked: Asked, wanted: str | None, caller: Caller, *, is_plain: bool = False
+) -> Json:
+    """The view of one answer, the first one if none is named; a plain one is the drawing alone, at once."""
     planned = await service.plan(replace(asked, top=LISTED), caller)
     drawing = await service.with_suggestions(
         service.help(lambda: drawing_of(service.database.graph, planned.query, asked.type_relation))
     )
+    if is_plain:
+        return await service.help(lambda: _plain(drawing, asked.text))
     body, *sets = await asyncio.gather(
         _listed(service, planned, wanted, caller),
         *(_members(service, step.question, asked.type_relation, caller) for step in drawing.steps),
@@ -37,15 +46,40 @@ async def why_view(service: Service, asked: Asked, wanted: str | None, caller: C
         if "error" in sets[place]:
             sets[place] = await _members(service, step.question, asked.type_relation, caller)
     chosen = _chosen(body["answers"], wanted)
+    likeliest: dict[str, Json] = {}
     if chosen is not None:
-        chosen = chosen | await _explained(service, planned, body["answers"], chosen, caller)
+        explained, likeliest = await asyncio.gather(
+            _explained(service, planned, body["answers"], chosen, caller),
+            _on_the_way(service, drawing, chosen["entity"], asked, caller),
+        )
+        chosen = chosen | explained | {"likeliest": likeliest}
     values = {} if chosen is None else drawing.values_of(chosen)
     nodes, edges = await service.help(lambda: drawing.bound(values))
-    steps = [
+    return {**body, "nodes": nodes, "edges": edges, "steps": _steps(drawing, sets), "answer": chosen}
+
+
+def _plain(drawing: Drawing, question: str) -> Json:
+    """The question drawn, without an answer or members of its sets."""
+    nodes, edges = drawing.bound({})
+    steps = _steps(drawing, [None] * len(drawing.steps))
+    return {"query": question, "answers": [], "nodes": nodes, "edges": edges, "steps": steps, "answer": None}
+
+
+def _steps(drawing: Drawing, sets: Sequence[Json | None]) -> list[Json]:
+    return [
         {"label": step.label, "question": step.question, "set": members}
         for step, members in zip(drawing.steps, sets, strict=True)
     ]
-    return {**body, "nodes": nodes, "edges": edges, "steps": steps, "answer": chosen}
+
+
+async def _on_the_way(service: Service, drawing: Drawing, answer: str, asked: Asked, caller: Caller) -> Json:
+    """By inner variable, the likeliest values that it has for one answer, and how many are known."""
+    wanted = await service.help(lambda: drawing.questions_on_the_way(answer))
+    chosen = list(wanted.items())[:MOST_VARIABLES]
+    found = await asyncio.gather(
+        *(attempted(service, Asked(text, VALUES, type_relation=asked.type_relation), caller) for _, text in chosen)
+    )
+    return {name: members for (name, _), members in zip(chosen, found, strict=True) if "error" not in members}
 
 
 async def _listed(service: Service, planned: Planned, wanted: str | None, caller: Caller) -> Json:

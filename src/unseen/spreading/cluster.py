@@ -1,4 +1,4 @@
-"""Ray for the time of one command: the processes of this machine, or those of a cluster that is there.
+"""Ray for the duration of one command: on this machine, or on an existing cluster.
 
 Nothing is sent anywhere: Ray's usage statistics are off, and its dashboard is not started. A Ray that this program has
 started itself is used as it is, and left running.
@@ -59,7 +59,7 @@ def opened_ray(address: str | None, workers: int | None) -> Iterator[Any]:
 
 
 def _keep_quiet(ray: Any) -> None:
-    """Let Ray print nothing: what it says of workers that died goes to standard output, where results are."""
+    """Silence Ray: its messages about dead workers would go to standard output, among the results."""
     ray._private.worker._worker_logs_enabled = False
 
 

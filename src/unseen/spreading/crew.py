@@ -52,7 +52,7 @@ def crew_of(
 
 @dataclass(frozen=True)
 class Crew:
-    """So many workers, each with its share of the cores and of the GPUs."""
+    """Some workers, each with its share of the cores and of the GPUs."""
 
     ray: Any
     workers: int
@@ -62,12 +62,12 @@ class Crew:
 
     @property
     def threads(self) -> int:
-        """Of each worker."""
+        """The threads of each worker."""
         return max(1, int(self.cores_each))
 
     @property
     def cores(self) -> float:
-        """Kept for each worker, so that all find a place."""
+        """The cores reserved for each worker."""
         return float(self.threads) if self.cores_each >= 1 else self.cores_each
 
     def results(
@@ -105,7 +105,7 @@ def in_order(results: Iterable[tuple[int, Any]]) -> Iterator[Any]:
 
 @dataclass(eq=False)
 class _Work:
-    """Pieces that wait, those that are being done, and who does them.
+    """Waiting pieces, pieces in progress, and their workers.
 
     Only a worker that is ready is given a piece: one that finds no place in a cluster holds up nothing.
     """
@@ -144,7 +144,7 @@ class _Work:
                     yield number, result
 
     def end(self) -> None:
-        """End all workers, whatever they do."""
+        """End all workers at once."""
         for worker in [*self.free, *(worker for worker, _, _ in self.doing.values())]:
             self.crew.ray.kill(worker, no_restart=True)
 
@@ -178,7 +178,7 @@ class _Work:
 
 
 def _checked(result: Any) -> Any:
-    """A result; the trouble of a worker is an error here."""
+    """A result; errors of a worker are raised here."""
     if not isinstance(result, Trouble):
         return result
     if result.is_mendable:

@@ -1,4 +1,4 @@
-"""A graph with what was found out from it once: its rules, and what it adds to the weights of a model.
+"""A graph with its rules and the weights fitted to it, computed once.
 
 Both are found within a time, so that two processes may find different ones. Workers are given those of the process
 that started them; they then answer alike.
@@ -26,7 +26,7 @@ class TaughtGraph:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, method: object) -> TaughtGraph:
-        """The graph with all that a method would find out when it is first asked."""
+        """The graph with all that a method would compute at the first question."""
         from unseen.rules.origins import has_source, source_of
 
         inner = _inner(method)
@@ -36,7 +36,7 @@ class TaughtGraph:
         return cls(graph, pickle.dumps((rules, own)), source_of(graph) if has_source(graph) else None)
 
     def hand_to(self, method: object) -> None:
-        """Let a method take what was found out."""
+        """Give a method the rules and weights."""
         from unseen.rules.opening import use_rules
         from unseen.rules.origins import note_source
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why a worker could not do its work: the message of an error that the user can mend, or where the program failed.
+    """The error of a worker: a message for the user, or a trace of the program.
 
     A text, because errors themselves do not all travel between processes.
     """
@@ -32,7 +32,7 @@ class Worker:
         self._work: Any = None
 
     def ready(self) -> Trouble | None:
-        """Make the work; the trouble with that."""
+        """Prepare the work; returns the error, if any."""
         import ray
 
         def made() -> None:
@@ -43,12 +43,12 @@ class Worker:
         return trouble
 
     def do(self, piece: Any) -> Any:
-        """The result of a piece, or the trouble with it."""
+        """The result of a piece, or its error."""
         return _caught(lambda: self._work(piece))
 
 
 def _caught(work: Callable[[], Any]) -> Any:
-    """What work returns, or the trouble with it."""
+    """What work returns, or its error."""
     from unseen.errors import UnseenError
 
     try:

@@ -1,4 +1,4 @@
-"""Probabilities for graphs that nobody calibrated on: fitted to facts hidden from several graphs at random.
+"""Probabilities for new graphs: fitted to facts hidden from several other graphs at random.
 
 A graph of a user's own lacks facts here and there. So some shares of each graph's facts are hidden, and questions are
 asked that the whole graph has an answer to, whether or not a hidden fact is needed: as someone asks who does not know

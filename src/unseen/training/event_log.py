@@ -36,7 +36,7 @@ class EventLog:
         self._tensorboard = _tensorboard(folder) if config.tensorboard and is_first else None
 
     def start(self, progress: Progress, model: nn.Module) -> None:
-        """The run begins, or goes on from a step; what it had logged beyond that step will come again."""
+        """The run begins, or resumes at a step; events after that step will be logged again."""
         if self.is_first:
             self.folder.forget_after(progress.step)
         device = next(model.parameters()).device

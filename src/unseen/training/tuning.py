@@ -26,7 +26,7 @@ from unseen.logic.shapes import SHAPES
 from unseen.methods.cqd_beam import BeamOptions, Choices, CqdBeam, Tuning
 from unseen.methods.cqd_beam.link_calibration import LinkCalibration, fit_link_calibration
 from unseen.models.checkpoint import write_json
-from unseen.models.tuned_method import TUNING, TUNING_ALONE
+from unseen.models.tuned_method import TUNING
 from unseen.training.calibrating import fit_calibration
 
 if TYPE_CHECKING:
@@ -119,11 +119,6 @@ def write_tuning(folder: Path, tuning: Tuning, scorer: LinkScorer, dataset: Data
     if curves is not None:
         write_json(folder / CALIBRATION, curves.to_json())
     return curves is not None
-
-
-def write_tuning_alone(folder: Path, tuning: Tuning) -> None:
-    """Keep what was chosen for predictions only beside what is chosen for known facts; it has no probabilities."""
-    write_json(folder / TUNING_ALONE, tuning.to_json())
 
 
 class _Search:

@@ -120,15 +120,35 @@ def test_values_with_predictions_are_known_first(graph: KnowledgeGraph) -> None:
         ("?x : population(x, France)", "`population` is an attribute"),
         (
             "SELECT ?x { ?x :populaton ?p FILTER(?p > 2) }",
-            "populaton is no attribute of the graph, closest: population",
+            "populaton is not an attribute of the graph, closest: population",
         ),
-        ("SELECT ?x { ?x :motto ?m FILTER(REGEX(?m, '(')) }", "is no regular expression"),
+        ("SELECT ?x { ?x :motto ?m FILTER(REGEX(?m, '(')) }", "is not a regular expression"),
         ("SELECT ?x { ?x :borders ?y } ORDER BY ?q", "is not bound"),
     ],
 )
 def test_what_does_not_fit_is_answered_with_what_does(graph: KnowledgeGraph, question: str, problem: str) -> None:
     with pytest.raises(QueryRefused, match=problem):
         known(graph, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "warning"),
+    [
+        ('?x : population(x) > "2"', '`population` has numbers, and "2" is a text: write it without quotation marks'),
+        ("?x : population(x) > 1900-01-01", "`population` has numbers, and 1900-01-01 is a date"),
+        ("?x : motto(x) = 2", "`motto` has texts, and 2 is a number"),
+        ('?x, y : borders(x, y) & population(x) > "two"', '`population` has numbers, and "two" is a text'),
+        ("SELECT ?x ?p { ?x :population ?p FILTER('two' < ?p) }", '`population` has numbers, and "two" is a text'),
+        ("?x : population(x) > 2", None),
+        ('?x : motto(x) = "2"', None),
+        ("?x : founded(x) = 1871", None),
+    ],
+)
+def test_a_comparison_with_another_kind_of_value_is_warned_of(
+    graph: KnowledgeGraph, question: str, warning: str | None
+) -> None:
+    warnings = unseen.ask(graph, question, method="exact").warnings
+    assert warnings == (() if warning is None else (warning,))
 
 
 def test_a_refusal_shows_its_place(graph: KnowledgeGraph) -> None:

@@ -87,26 +87,26 @@ class CountedGroup:
 def grouped(
     form: OuterForm, wanted: int, *, exact: bool
 ) -> Generator[Wanted, Any, tuple[tuple[str, ...], Rows, tuple[str, ...]]]:
-    """The columns, the rows in order, and what is to be said of them."""
+    """The columns, the rows in order, and warnings about them."""
     grouping = form.grouping
     if grouping is None:
         raise TypeError("nothing is counted")
     groups, warnings = yield from _known(form, grouping)
     if not exact:
-        is_inside = not form.outer and set(grouping.keys) <= set(form.core.variables)
+        is_inside = not form.outer and set(grouping.keys) <= set(form.core.variables) - form.core.value_names
         warnings += yield from (_by_group if is_inside else _by_solution)(form, grouping, groups, wanted)
     rows = [_row(grouping, one) for one in groups.values()]
     shown = sorted((one for one in rows if one[2] or one[1] >= LEAST), key=lambda one: _place(grouping, one))
     suffixes = ("",) if exact else ("", "_expected", "_low", "_high")
-    columns = [name for name in form.columns if name in grouping.keys]
-    columns += [f"{count.name}{suffix}" for count in grouping.counts for suffix in suffixes]
-    return (*columns, *grouping.others), shown, warnings
+    counts = {count.name for count in grouping.counts}
+    columns = [f"{name}{suffix}" for name in form.columns for suffix in (suffixes if name in counts else ("",))]
+    return tuple(columns), shown, warnings
 
 
 def _known(
     form: OuterForm, grouping: Grouping
 ) -> Generator[Wanted, Any, tuple[dict[Values, CountedGroup], tuple[str, ...]]]:
-    """The groups that the graph has, by their values, and what is to be said of them."""
+    """The groups that the graph has, by their values, and warnings about them."""
     if not form.group:
         most = MOST_KNOWN if grouping.keys else 1
         found: Answers = yield Predicted((*grouping.keys, *_counted(form, grouping.counts[0])), top=most, exact=True)
@@ -159,7 +159,7 @@ def _by_group(
         Predicted(_counted(form, count), _given(grouping, values), MOST_COUNTED, predicted_only=True)
         for values in chosen
         for count in _uncertain(grouping)
-        if all(value is not None and not value.startswith("_:") for value in values)
+        if _counted(form, count) and all(value is not None and not value.startswith("_:") for value in values)
     ]
     distinct = list(dict.fromkeys(questions))
     answered: list[Answers] = (yield distinct) if distinct else []
@@ -170,6 +170,10 @@ def _by_group(
     for values, group in chosen.items():
         check_stop()
         for count in _uncertain(grouping):
+            if not _counted(form, count):  # the group itself is all there is to count
+                group.counted[count] = [] if group.is_known else [group.likely]
+                group.beyond[count] = Beyond.by(group.counted[count])
+                continue
             key = Predicted(_counted(form, count), _given(grouping, values), MOST_COUNTED, predicted_only=True)
             if key in found_by:
                 group.counted[count], group.beyond[count] = found_by[key]
@@ -215,9 +219,9 @@ def _uncertain(grouping: Grouping) -> list[Count]:
 
 def _counted(form: OuterForm, count: Count) -> tuple[str, ...]:
     """The variables of which each combination of values counts once."""
-    if count.is_distinct and count.variable is not None:
-        return (count.variable,)
     keys = form.grouping.keys if form.grouping else ()
+    if count.is_distinct and count.variable is not None:
+        return () if count.variable in keys else (count.variable,)
     return tuple(name for name in form.core.variables if name not in keys)
 
 

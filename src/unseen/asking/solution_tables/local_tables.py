@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from unseen.asking.answers import DEFAULT_TOP
@@ -43,7 +44,7 @@ def table_answers(
                 result = found[0] if isinstance(wanted, Predicted) else found
     except StopIteration as stop:
         answers: Answers = stop.value
-        return answers
+        return replace(answers, warnings=tuple(dict.fromkeys([*question.warnings, *answers.warnings])))
 
 
 def _question(graph: KnowledgeGraph, form: OuterForm, wanted: Predicted) -> Question:

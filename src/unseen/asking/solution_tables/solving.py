@@ -43,9 +43,11 @@ def _values(form: OuterForm, wishes: Wishes) -> Solving:
     count = max(wanted, MOST_KNOWN) if form.is_filtered or form.is_distinct else wanted
     answers: list[Answer] = []
     warnings: tuple[str, ...] = ()
+    total = 0
     if not wishes.predicted_only:
         known = yield Predicted(form.needed, top=count, exact=True)
         answers += list(known)
+        total = known.known if not (form.is_filtered or form.is_distinct) else 0
     if not wishes.exact and (len(answers) < wanted or form.is_filtered):
         most = max(wanted, MOST_PREDICTED) if form.is_filtered else wanted
         found = yield Predicted(form.needed, top=most, predicted_only=True)
@@ -53,17 +55,18 @@ def _values(form: OuterForm, wishes: Wishes) -> Solving:
         warnings = (*found.warnings, *incomplete(found))
     rows = yield ExactRows(form.around(table_of(form.needed, answers)))
     pairs = [(row, float(text_of_term(row["score"])), "true" in row["known"]) for row in rows]
-    return shown(form, wishes, form.columns, pairs, warnings)
+    return shown(form, wishes, form.columns, pairs, warnings, total)
 
 
-def shown(
+def shown(  # all that answers have
     form: OuterForm,
     wishes: Wishes,
     columns: Sequence[str],
     found: Sequence[tuple[Row, float, bool]],
     warnings: Sequence[str] = (),
+    total: int = 0,
 ) -> Answers:
-    """Rows as answers, without those before OFFSET."""
+    """Rows as answers, without those before OFFSET; `total` known ones there are at least."""
     if form.is_distinct:
         first: dict[tuple[str | None, ...], tuple[Row, float, bool]] = {}
         for one in found:
@@ -72,7 +75,7 @@ def shown(
     chosen = found[form.offset : form.offset + wishes.limit(form)]
     readable = readable_names(wishes.names, [term for row, _, _ in chosen for term in row.values()])
     answers = tuple(_answer(place, one, columns, readable) for place, one in enumerate(chosen, start=1))
-    known = sum(is_known for _, _, is_known in found)
+    known = max(total, sum(is_known for _, _, is_known in found))
     return Answers(
         form.text, wishes.method, wishes.graph, known, answers, tuple(dict.fromkeys(warnings)), tuple(columns)
     )

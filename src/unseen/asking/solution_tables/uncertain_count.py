@@ -1,4 +1,4 @@
-"""How probable it is that the number of some uncertain things is more, or less, than another number.
+"""The probability that the number of some uncertain things is above or below a bound.
 
 The things count as independent of each other. Then their number has a Poisson binomial distribution, which is computed
 exactly, one thing after the other.

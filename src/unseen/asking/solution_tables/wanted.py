@@ -1,4 +1,4 @@
-"""What the steps to a table want to know: predicted answers to its core, and rows of what the graph records."""
+"""Requests of the steps that compute a table: predicted answers to its core, and exact rows of the graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Predicted:
-    """Wanted: answers to the core for some variables, where others are certain entities."""
+    """A request for answers to the core for some variables, with given entities for others."""
 
     answers: tuple[str, ...]
     values: tuple[tuple[str, str], ...] = ()
@@ -29,7 +29,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class ExactRows:
-    """Wanted: the solutions of a SELECT on what the graph records."""
+    """A request for the exact solutions of a SELECT."""
 
     text: str
 
@@ -40,7 +40,7 @@ Solving: TypeAlias = "Generator[Wanted, Any, Answers]"
 
 @dataclass(frozen=True)
 class Wishes:
-    """How a table is wanted."""
+    """The options of a table."""
 
     method: str
     graph: Counted
@@ -50,13 +50,13 @@ class Wishes:
     exact: bool = False
 
     def limit(self, form: OuterForm) -> int:
-        """How many rows are wanted."""
+        """The number of rows to return."""
         found = [count for count in (self.top, form.limit) if count is not None]
         return min(found) if found else DEFAULT_TOP
 
 
 def incomplete(found: Answers) -> tuple[str, ...]:
-    """What is to be said of answers that may not be all."""
+    """The warning about answers that may be incomplete."""
     if found.complete is not False:
         return ()
     return (
@@ -65,7 +65,7 @@ def incomplete(found: Answers) -> tuple[str, ...]:
 
 
 def table_of(names: Sequence[str], answers: Sequence[Answer]) -> str:
-    """Answers as VALUES of their variables, `?score` and `?known`; blank nodes cannot stand there."""
+    """Answers as VALUES of their variables, `?score` and `?known`; VALUES cannot have blank nodes."""
     rows = []
     for answer in answers:
         terms = [term_of_key(answer.keys[name] if answer.keys else answer.key) for name in names]

@@ -160,7 +160,7 @@ class Reader:
             raise DatabaseError(f"the query failed: {_short(error)}") from error
 
     def update(self, header: Header, body: bytes) -> tuple[Header, bytes]:
-        """An update as it is to be run by the writer."""
+        """The update that the writer runs."""
         using, using_named = header["using"], header["using_named"]
         found = checked_update(body.decode(), self._prefixes, using=using, using_named=using_named, is_rehearsed=True)
         return {"names_graphs": found.names_graphs}, found.text.encode()

@@ -18,7 +18,7 @@ class Closed(Exception):
 
 
 def frame(header: Header, body: bytes = b"") -> bytes:
-    """A message as it is sent."""
+    """The bytes of a message."""
     head = json.dumps(header).encode()
     return LENGTHS.pack(len(head), len(body)) + head + body
 
@@ -30,7 +30,7 @@ class FrameBuffer:
         self._data = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Take in what has come."""
+        """Read what has arrived."""
         self._data += data
 
     def take(self) -> tuple[Header, bytes] | None:

@@ -95,7 +95,7 @@ class ProcessTriples(Triples):
 
     @property
     def store(self) -> Any:
-        """Nobody but its process has the store itself."""
+        """The store itself, which only its process has."""
         raise DatabaseError("the store is open in another process", path=self.path)
 
     def _carry_out(self, header: Header, body: bytes = b"") -> tuple[Any, bytes]:

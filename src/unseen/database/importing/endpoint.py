@@ -13,7 +13,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 
 from unseen.errors import DatabaseError
@@ -21,11 +21,13 @@ from unseen.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from email.message import Message
 
 RESULTS = "application/sparql-results+json"
 TRIES = 6
 FIRST_PAUSE, LONGEST_PAUSE, LONGEST_WISH = 1.0, 60.0, 600.0
 """Seconds before the second try, before any try, and that an endpoint may ask for."""
+PAGES = frozenset({"text/html", "application/xhtml+xml"})
 PASSING = frozenset({408, 429, 500, 502, 503, 504})
 """Statuses that may be better at the next try."""
 SHOWN = 300
@@ -80,12 +82,18 @@ class Endpoint:
                     None,
                 )
             except ValueError as error:
-                problem, wish = f"the answer breaks off or is no JSON result: {error}", None
+                problem, wish = f"the answer breaks off or is not a JSON result: {error}", None
         raise TooMuchAsked(f"{self.url}: {problem} (tried {TRIES} times)")
 
     def _answer(self, query: str) -> bytes:
         request = urllib.request.Request(self.url, urlencode({"query": query}).encode(), self._headers)  # noqa: S310 - the scheme was checked
-        with urllib.request.urlopen(request, timeout=self.timeout) as response:  # noqa: S310
+        with _OPENER.open(request, timeout=self.timeout) as response:
+            kind = response.headers.get_content_type()
+            if kind in PAGES:
+                raise DatabaseError(
+                    f"{self.url} answers with a page ({kind}), not with SPARQL results as JSON: it is not the address "
+                    "of an endpoint, or asks for something first, such as a login"
+                )
             body: bytes = response.read()
         return body
 
@@ -100,6 +108,24 @@ class Endpoint:
         except (OSError, HTTPException):
             text = ""
         return f"answers {error.code} {error.reason}" + (f": {text}" if text else "")
+
+
+class _Forwarding(urllib.request.HTTPRedirectHandler):
+    """Follows an endpoint that has moved with the same question; a password only goes to the host that it is for."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
+    ) -> urllib.request.Request:
+        """The question to the new address."""
+        old, new = urlsplit(req.full_url), urlsplit(newurl)
+        if new.scheme not in ("http", "https") or (old.scheme, new.scheme) == ("https", "http"):
+            raise urllib.error.HTTPError(req.full_url, code, f"{msg}: to {newurl}, which is not asked", headers, fp)
+        is_same = old.netloc == new.netloc
+        kept = {name: value for name, value in req.headers.items() if is_same or name != "Authorization"}
+        return urllib.request.Request(newurl, req.data, kept)  # noqa: S310 - the scheme was checked
+
+
+_OPENER = urllib.request.build_opener(_Forwarding)
 
 
 def _wish(text: str | None) -> float | None:

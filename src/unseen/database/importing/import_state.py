@@ -1,4 +1,4 @@
-"""How far an import has come: a folder beside the database, which the next run of the same import goes on with.
+"""The progress of an import: a folder beside the database, from which the next run continues.
 
 `statements.nt` grows page by page. `state.json` says how many of its bytes count and what comes next; it is replaced
 in one step after each page, so whatever ends a run leaves the last whole page.
@@ -11,6 +11,8 @@ import os
 import shutil
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from unseen.errors import DatabaseError
 from unseen.graph.files.atomic_file import replacing
@@ -86,7 +88,7 @@ class ImportState:
 
     @property
     def is_planned(self) -> bool:
-        """Whether it is known what is to come."""
+        """Whether the plan of the import is known."""
         return self.page_size > 0
 
     @classmethod
@@ -117,6 +119,12 @@ class ImportState:
             stream.flush()
             os.fsync(stream.fileno())
         self.length += len(data)
+
+    def different_lines(self, start: int) -> int:
+        """How many different statements there are from a place of the file on."""
+        with self.file.open("rb") as stream:
+            stream.seek(start)
+            return len(np.unique(np.fromiter(map(hash, stream), np.int64)))
 
     def save(self) -> None:
         """Let all that has come count."""

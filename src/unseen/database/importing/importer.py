@@ -1,4 +1,4 @@
-"""A SPARQL endpoint into a database: all of it or, for now, nothing; an interrupted import goes on."""
+"""Imports a SPARQL endpoint into a database, completely or not yet; an interrupted import continues."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_address(source: str) -> bool:
 
 
 def folder_beside(database: Path) -> Path:
-    """Where an import into a database keeps what has come."""
+    """The folder where an import keeps its pages."""
     return database.with_name(f"{database.name}.import")
 
 

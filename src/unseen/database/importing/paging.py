@@ -3,8 +3,9 @@
 Predicates come one after the other, each with the number of its statements, which the endpoint has counted. Within a
 predicate, pages are ordered by subject, and each begins at the subject with which the last one ended (keyset paging: a
 page costs the endpoint the same at the end as at the beginning, and what is added meanwhile moves nothing). A subject
-with more statements than a page holds is read with LIMIT and OFFSET. A predicate is done when as many statements have
-come as the endpoint counts.
+with more statements than a page holds is read with LIMIT and OFFSET. A predicate is done when as many different
+statements have come as the endpoint counts; an endpoint that does not order its pages is found out by those that come
+twice.
 
 Blank nodes mean something within one answer only, so statements with one are left out and counted.
 """
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     Row = dict[str, Term]
 
 PAGE_SIZE, SMALLEST_PAGE = 10_000, 100
+MOST_LISTED = 1_000
+"""Predicates in an answer from which on there may be more than the endpoint says at a time."""
 RESTARTS = 1
 """How often a predicate is read again whose statements are not as many as the endpoint counts."""
 _REFUSED = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
-GOES_ON = "the same command goes on where this one has stopped"
+GOES_ON = "the same command continues where this one has stopped"
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,9 @@ class Pages:
                 self.progress(state.received, state.expected)
 
     def _plan(self) -> None:
-        """Ask what there is."""
+        """Ask the endpoint for the number of statements of each predicate."""
         wish = self.state.wish
-        counted = self._ask(lambda: f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {self._where('?p')} }} GROUP BY ?p")
-        found = [(row["p"]["value"], _number(row)) for row in counted if "p" in row]
+        found = self._predicates()
         if not found:
             where = f" in graph {wish.graph}" if wish.graph else ""
             raise DatabaseError(f"{wish.url}: there are no statements{where} that could be imported")
@@ -76,32 +78,49 @@ class Pages:
         self.state.page_size = max(SMALLEST_PAGE, self.page_size)
         self.state.save()
 
+    def _predicates(self) -> list[tuple[str, int]]:
+        """Every predicate with its number of statements; after a long list, which may be cut, what comes after it."""
+        found: dict[str, int] = {}
+        is_cut, after = True, ""
+        while is_cut:
+            text = f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {self._where('?p')}{after} }} GROUP BY ?p ORDER BY STR(?p)"
+            come = {row["p"]["value"]: _number(row) for row in self._ask(text) if "p" in row}
+            is_cut = len(come) >= MOST_LISTED and not come.keys() <= found.keys()
+            found |= come
+            after = f" FILTER(STR(?p) > {_text(max(come, default=''))})"
+        return list(found.items())
+
     def _next(self, predicate: Predicate) -> None:
         """One page more of a predicate."""
         if predicate.received == 0 and predicate.after is None:
             predicate.start = self.state.length
         if predicate.after is None or predicate.offset is None:
-            self._next_subjects(predicate)
+            is_over = self._next_subjects(predicate)
         else:
-            self._next_objects(predicate, predicate.after, predicate.offset)
+            is_over = self._next_objects(predicate, predicate.after, predicate.offset)
+        if not is_over and predicate.received > predicate.count:
+            predicate.count = self._count(self._where(_iri(predicate.iri)))
+        if is_over or predicate.received > predicate.count:
+            self._finish(predicate)
 
-    def _next_subjects(self, predicate: Predicate) -> None:
+    def _next_subjects(self, predicate: Predicate) -> bool:
+        """A page of statements by subject; whether it was the last one."""
         rows = self._ask(lambda: self._page_of_subjects(predicate))
         if not rows:
-            self._finish(predicate)
-            return
+            return True
         last = rows[-1]["s"]["value"]
         if predicate.received + len(rows) == predicate.count:
             self._take(predicate, rows)
-            predicate.is_done = True
-        elif whole := [row for row in rows if row["s"]["value"] != last]:
+            return True
+        if whole := [row for row in rows if row["s"]["value"] != last]:
             self._take(predicate, whole)
             predicate.after, predicate.is_past = last, False
         else:
             predicate.after, predicate.is_past, predicate.offset = last, False, 0
+        return False
 
-    def _next_objects(self, predicate: Predicate, subject: str, offset: int) -> None:
-        """A page of the statements of one subject, of which some have come."""
+    def _next_objects(self, predicate: Predicate, subject: str, offset: int) -> bool:
+        """A page of the statements of one subject, of which some have come; never the last one of a predicate."""
         where = self._where(_iri(predicate.iri), _iri(subject))
         order = "ORDER BY STR(?o) LANG(?o) STR(DATATYPE(?o))"
         rows = self._ask(lambda: f"SELECT ?o WHERE {{ {where} }} {order} LIMIT {self.state.page_size} OFFSET {offset}")
@@ -111,6 +130,7 @@ class Pages:
             predicate.offset = offset + len(rows)
         else:
             predicate.offset, predicate.is_past = None, True
+        return False
 
     def _page_of_subjects(self, predicate: Predicate) -> str:
         size = self.state.page_size
@@ -125,13 +145,17 @@ class Pages:
         predicate.received += len(rows)
 
     def _finish(self, predicate: Predicate) -> None:
-        """Nothing more comes: compare with what the endpoint counts now, which may have changed."""
-        predicate.count = self._count(self._where(_iri(predicate.iri)))
-        came, counted = f"{predicate.received:,} statements came", f"the endpoint counts {predicate.count:,}"
-        if predicate.received == predicate.count or self.takes_what_comes:
-            if predicate.received != predicate.count:
+        """Nothing more comes, or too much has: compare with what the endpoint counts now, which may have changed."""
+        different = self.state.different_lines(predicate.start)
+        if predicate.count != different:
+            predicate.count = self._count(self._where(_iri(predicate.iri)))
+        twice = predicate.received - different
+        came = f"{different:,} statements came" + (f" and {twice:,} of them again" if twice else "")
+        counted = f"the endpoint counts {predicate.count:,}"
+        if predicate.received == different == predicate.count or self.takes_what_comes:
+            if predicate.received != different or different != predicate.count:
                 self.note(f"{predicate.iri}: {came}, {counted}")
-            predicate.is_done, predicate.count = True, predicate.received
+            predicate.is_done, predicate.received, predicate.count = True, different, different
         elif predicate.restarts < RESTARTS:
             self.note(f"{predicate.iri}: {came}, {counted}; reading them again")
             self.state.length = predicate.start
@@ -142,8 +166,9 @@ class Pages:
             predicate.restarts = 0
             self.state.save()
             raise DatabaseError(
-                f"{self.endpoint.url}: of {predicate.iri}, {came}, but {counted}; its data change, or it cuts answers "
-                f"short. {GOES_ON.capitalize()}; a smaller --page-size may help; --skip-errors takes what comes"
+                f"{self.endpoint.url}: of {predicate.iri}, {came}, but {counted}; its data change, it cuts answers "
+                f"short, or it does not keep to ORDER BY. {GOES_ON.capitalize()}; a smaller --page-size may help; "
+                "--skip-errors takes what comes"
             )
 
     def _where(self, predicate: str, subject: str = "?s", *, blank: bool = False) -> str:
@@ -159,13 +184,13 @@ class Pages:
         return pattern
 
     def _count(self, where: str) -> int:
-        rows = self._ask(lambda: f"SELECT (COUNT(*) AS ?n) WHERE {{ {where} }}")
+        rows = self._ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {where} }}")
         return _number(rows[0]) if rows else 0
 
-    def _ask(self, query: Callable[[], str]) -> list[Row]:
+    def _ask(self, query: str | Callable[[], str]) -> list[Row]:
         """The rows of a query; where they are too much for the endpoint, those of one with smaller pages."""
         while True:
-            text = query()
+            text = query if isinstance(query, str) else query()
             try:
                 return self.endpoint.select(text)
             except TooMuchAsked as error:

@@ -99,7 +99,7 @@ def _folders_of_zip(path: Path) -> dict[str, Archive]:
             members = [info for info in archive.infolist() if not info.is_dir()]
             _check_members(archive.infolist(), path)
     except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
-        raise DatasetError(f"is no whole zip archive: {error}; download it again", path=path) from None
+        raise DatasetError(f"is not a complete zip archive: {error}; download it again", path=path) from None
     folders: dict[str, dict[str, str]] = {"": {}}
     for info in members:
         inside = PurePosixPath(info.filename)

@@ -57,7 +57,7 @@ def import_dataset(
     relations: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """The dataset of a published file or folder, whose format is told by its files.
+    """The dataset of a published file or folder, whose format is recognized by its files.
 
     `graph_files` are training, validation and test triples with names: the graph of a BetaE or Query2Box folder that
     comes without one, and the names of an InductiveQE archive. `folder` chooses one of several in an archive.

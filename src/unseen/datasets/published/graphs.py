@@ -63,7 +63,7 @@ def _tensor(content: bytes, path: Path) -> Triples:
         tensor = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         triples = np.asarray(tensor.numpy(), np.int64)
     except Exception as error:  # noqa: BLE001  # torch raises whatever it likes on a damaged file
-        raise DatasetError(f"is no torch tensor: {str(error).splitlines()[0][:80]}", path=path) from None
+        raise DatasetError(f"is not a torch tensor: {str(error).splitlines()[0][:80]}", path=path) from None
     if triples.ndim != 2 or triples.shape[1] != 3:
         raise DatasetError("is not a list of triples", path=path)
     return triples

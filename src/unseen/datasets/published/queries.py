@@ -114,7 +114,7 @@ def _computed(
     easy: list[Ragged] | None,
     hard: list[Ragged] | None,
 ) -> tuple[list[Ragged], list[Ragged]]:
-    """Easy and hard answers by traversal where a file is missing; those of a file stay as they are."""
+    """Easy and hard answers by traversal if a file is missing; answers from files stay unchanged."""
     from unseen.datasets.answering import answer_table, easy_and_hard_answers
 
     observed, complete = dataset.observed(split), dataset.complete(split)
@@ -182,7 +182,7 @@ def _shape(structure: Any, pickled: Pickled) -> Shape:
     try:
         return shape_of_structure(structure)
     except QueryError as error:
-        raise DatasetError(f"has a key that is no structure of queries: {error}", path=pickled.path) from None
+        raise DatasetError(f"has a key that is not a structure of queries: {error}", path=pickled.path) from None
 
 
 def published_to_slots(queries: Listed, limits: QueryLimits, path: Path) -> NDArray[np.int32]:
@@ -254,7 +254,7 @@ def id_rows(pickled: Pickled, words: Words, num_entities: int, queries: Listed) 
         return pickled.id_rows(words, num_entities)
     except NotIds as error:
         query = slots_in_place(queries.structure, queries.ids[error.row].tolist())
-        problem = f"an answer of the query {query} is no entity id (0 … {num_entities - 1})"
+        problem = f"an answer of the query {query} is not an entity id (0 … {num_entities - 1})"
         raise DatasetError(problem, path=pickled.path) from None
 
 

@@ -100,7 +100,7 @@ def _labelled(archive: Archive, names: Names) -> Names:
     labels = [texts.get(str(number)) for number in range(len(names))]
     strange = next((number for number, text in enumerate(labels) if not isinstance(text, str | None)), None)
     if strange is not None:
-        raise DatasetError(f"the text of the entity {strange} is no text", path=archive.path(_TEXTS))
+        raise DatasetError(f"the text of the entity {strange} is not text", path=archive.path(_TEXTS))
     return Names(names.kind, names.keys, text_array(labels), names.prefixes)
 
 
@@ -178,7 +178,7 @@ def _json(archive: Archive, file: str) -> dict[str, Any]:
     try:
         value = json.loads(archive.read(file))
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"is no JSON: {str(error)[:80]}", path=archive.path(file)) from None
+        raise DatasetError(f"is not JSON: {str(error)[:80]}", path=archive.path(file)) from None
     if not isinstance(value, dict):
         raise DatasetError("is not a JSON object", path=archive.path(file))
     return value

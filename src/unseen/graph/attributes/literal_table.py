@@ -110,6 +110,11 @@ class LiteralTable:
         return both, number[which[len(self) :]].astype(np.int32)
 
     @cached_property
+    def longest(self) -> int:
+        """Bytes of the longest text."""
+        return int(pc.max(pc.binary_length(self.texts)).as_py() or 0)
+
+    @cached_property
     def text_order(self) -> NDArray[np.int64]:
         """The rank of each literal by its text, for those that compare as texts."""
         rank = np.empty(len(self), np.int64)

@@ -80,6 +80,8 @@ _FORMS = {
     Kind.DATETIME: re.compile(rf"{_YEAR}-(?P<month>\d\d)-(?P<day>\d\d)T{_CLOCK}{_ZONE}"),
     Kind.TIME: re.compile(rf"{_CLOCK}{_ZONE}"),
 }
+_LONGEST_YEAR = 9
+"""Signs of a year that counts to the second."""
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -116,7 +118,10 @@ def _seconds(parts: dict[str, str | None]) -> float | None:
     month, day = int(parts.get("month") or 1), int(parts.get("day") or 1)
     if not 1 <= month <= 12 or not 1 <= day <= _DAYS[month - 1]:
         return None
-    days = days_since_1970(int(parts["year"] or 0), month, day) if parts.get("year") else 0
+    year = parts.get("year") or ""
+    if len(year) > _LONGEST_YEAR:  # a float is exact enough, and no integer of a million digits is made
+        return float(year) * 365.2425 * 86_400
+    days = days_since_1970(int(year), month, day) if year else 0
     hour, minute, second = (float(parts.get(name) or 0) for name in ("hour", "minute", "second"))
     if hour > 24 or minute > 59 or second >= 60 or (hour == 24 and (minute or second)):
         return None

@@ -1,4 +1,4 @@
-"""File formats, told by the end of a file's name."""
+"""File formats, recognized by the end of a file's name."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _lines(stream: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, str
     """Lines with their numbers; bytes that are not UTF-8 become lone surrogates, to be found later."""
     while chunk := stream.readline(LONGEST_LINE):
         if len(chunk) == LONGEST_LINE:
-            raise MalformedLine(f"longer than {LONGEST_LINE:,} bytes; this is no table", path=path, line=number + 1)
+            raise MalformedLine(f"longer than {LONGEST_LINE:,} bytes; this is not a table", path=path, line=number + 1)
         for line in chunk.splitlines(keepends=True):
             number += 1
             yield number, line.decode("utf-8", "surrogateescape")

@@ -48,7 +48,7 @@ def _read_document(source: Source, literals: bool) -> Part:
 
 
 def _located(error: SyntaxError, path: Path) -> GraphError:
-    """A parser's complaint as one of ours, with its line where there is one."""
+    """A parser's error as one of ours, with its line if known."""
     problem = one_line(error)
     if "LoadDocumentCallback" in problem:
         problem = "refers to a JSON-LD context on the web, which is not fetched; put the context into the file"

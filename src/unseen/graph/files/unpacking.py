@@ -67,7 +67,7 @@ class BoundedStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
-        """Fill a buffer as far as there is something."""
+        """Fill a buffer with what is left."""
         data = self._stream.read(len(buffer))
         self._allowance.use(len(data))
         buffer[: len(data)] = data

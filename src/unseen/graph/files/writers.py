@@ -35,7 +35,7 @@ COMPRESSION_LEVEL = 3
 
 
 def write_graph(graph: KnowledgeGraph, path: str | Path, names: Spelling = "keys") -> None:
-    """Write the edges, in order, in the format that the file's name ends in: there as a whole or not at all.
+    """Write the edges, in order, in the format that the file's name ends in, completely or not at all.
 
     `.tsv`, `.txt`, `.csv`, `.parquet` and `.nt`, each also `.gz`. Keys are lossless: reading the file gives the same
     triples again. Readable names are for people; where two things share one, both keep their keys. N-Triples always
@@ -100,7 +100,7 @@ def _write_tsv(graph: KnowledgeGraph, texts: Texts, stream: BinaryIO, path: Path
 
 
 def _looks_like_a_header(graph: KnowledgeGraph, texts: Texts) -> bool:
-    """Whether a reader would not take the first triple as it stands."""
+    """Whether a reader would mistake the first triple for a header."""
     ids = (graph.heads[0], graph.relations[0], graph.tails[0])
     entities, relations = texts
     first = [names[int(index)].as_py() for names, index in zip((entities, relations, entities), ids, strict=True)]

@@ -13,10 +13,10 @@ such a search promises of an assignment only decides when it is taken.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from unseen.logic.resolving import resolved
 from unseen.logic.stopping import check_stop, search_time_left
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -54,8 +54,9 @@ CERTAIN = 0.999
 """A bound from which on the graph itself completes an assignment."""
 
 Values = tuple[int, ...]
-Partial = tuple[float, int, Values, float]
-"""Minus the bound, minus the edges of the last value, the values so far, the product of their own memberships."""
+Partial = tuple[float, int, Values, float, float]
+"""Minus the bound, minus the edges of the last value, the values so far, the product of their own memberships, and that
+without the parts that close cycles."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,14 @@ def together_next(together: int, before: float, left: float) -> int:
     return min(2 * together, TOGETHER) if is_quick else max(1, together // 2)
 
 
+class AssignedRows(NamedTuple):
+    """Memberships of all entities as the value of a variable: by its own parts, what bounds them, without cycles."""
+
+    own: Rows
+    bounds: Rows
+    acyclic: Rows
+
+
 class BoundTrees:
     """The trees of a plan with values in place of the variables that have one."""
 
@@ -122,6 +131,14 @@ class BoundTrees:
     def relaxed(self, values: Values) -> Query | None:
         """What bounds the next variable's values."""
         return self._bound(self.plan.steps[len(values)].relaxed, values)
+
+    def acyclic(self, values: Values) -> Query | None:
+        """What is said about the next variable without the parts that close cycles."""
+        return None if self.plan.acyclic is None else self._bound(self.plan.acyclic.own[len(values)], values)
+
+    def whole(self) -> Query | None:
+        """The pattern without the parts that close cycles; None where it has several answers."""
+        return None if self.plan.acyclic is None else self._bound(self.plan.acyclic.whole, ())
 
     def _bound(self, tree: Query | None, values: Values) -> Query | None:
         if tree is None:
@@ -138,26 +155,30 @@ class BoundTrees:
 class TupleSearch:
     """One search on a graph; `allowed` says which entities may be values of answers, `known` tuples are left out."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what is searched, and how
         self,
         trees: BoundTrees,
         estimate: Estimate,
         allowed: NDArray[np.bool_],
-        known: Iterable[Values] = (),
+        known: NDArray[np.integer],
         *,
         most_steps: int,
         promises: Mapping[Values, float] | None = None,
+        reads_sets: bool = False,
     ) -> None:
         self.graph, self.plan, self.trees, self.estimate = trees.graph, trees.plan, trees, estimate
         self.allowed = allowed
         self.found = FoundTuples()
-        self._known = self._by_prefix(known)
+        self._known = _KnownRows(known, self.plan.answers.index(self.plan.steps[-1].variable))
         self._completed: list[Partial] = []
-        self._open: list[Partial] = [(-1.0, 0, (), 1.0)]
+        self._open: list[Partial] = [(-1.0, 0, (), 1.0, 1.0)]
         self._promised: list[tuple[float, Partial]] = []
         self._promises = promises or {}
         self._steps_left, self._each = most_steps, 1
         """Relation steps that may still be taken, and about how many each assignment takes."""
+        self.reads_sets = reads_sets and self.plan.acyclic is not None
+        self._acyclic = np.zeros(self.graph.num_entities, np.float32) if self.reads_sets else None
+        """How probable each answer is at most without the parts that close cycles, for the best values tried."""
 
     def best(self, count: int) -> FoundTuples:
         """The best tuples that are not known, at least `count` of them if there are so many."""
@@ -205,23 +226,24 @@ class TupleSearch:
 
     def _take(self, chosen: Sequence[Partial], wanted: int) -> None:
         """Give the next variable of some partial assignments its values."""
-        queries = [(self.trees.own(values), self.trees.relaxed(values)) for _, _, values, _ in chosen]
-        distinct = list(dict.fromkeys(query for pair in queries for query in pair if query is not None))
+        parts = (self.trees.own, self.trees.relaxed, *([] if self._acyclic is None else [self.trees.acyclic]))
+        queries = [[tree(partial[2]) for tree in parts] for partial in chosen]
+        distinct = list(dict.fromkeys(query for some in queries for query in some if query is not None))
         steps = len({node for one in distinct for node in walk(one) if isinstance(node, Project)})
         self._steps_left, self._each = self._steps_left - max(1, steps), max(1, steps // len(chosen))
-        rows = dict(zip(distinct, self.estimate(distinct), strict=True)) if distinct else {}
-        for (_, _, values, product), (own, relaxed) in zip(chosen, queries, strict=True):
-            own_row = np.ones(self.graph.num_entities, np.float32) if own is None else rows[own]
-            bounds = own_row if relaxed is None else np.minimum(own_row, rows[relaxed])
-            step = self.plan.steps[len(values)]
-            if len(values) + 1 == len(self.plan.steps):
-                self._finish(values, product, own_row, wanted)
+        rows: dict[Query | None, Rows] = dict(zip(distinct, self.estimate(distinct), strict=True)) if distinct else {}
+        rows[None] = np.ones(self.graph.num_entities, np.float32)
+        for partial, (own, relaxed, *acyclic) in zip(chosen, queries, strict=True):
+            found = AssignedRows(rows[own], np.minimum(rows[own], rows[relaxed]), rows[acyclic[0] if acyclic else None])
+            if len(partial[2]) + 1 == len(self.plan.steps):
+                self._finish(partial, found, wanted)
             else:
-                self._extend(values, product, step, (own_row, bounds))
+                self._extend(partial, found, self.plan.steps[len(partial[2])])
 
-    def _extend(self, values: Values, product: float, step: VariableStep, rows: tuple[Rows, Rows]) -> None:
+    def _extend(self, before: Partial, rows: AssignedRows, step: VariableStep) -> None:
         """Note assignments with one more value."""
-        own, bounds = rows
+        _, _, values, product, acyclic = before
+        bounds = rows.bounds
         if step.variable in self.plan.answers:
             bounds = bounds * self.allowed
         width = min(WIDEST, max(WIDTH, self._steps_left))
@@ -237,36 +259,62 @@ class TupleSearch:
         for value, degree in zip(few.tolist(), self._degrees[few].tolist(), strict=True):
             bound = float(bounds[value])
             heap = self._completed if bound >= CERTAIN else self._open
-            partial = (-product * bound, -degree, (*values, value), product * float(own[value]))
+            products = product * float(rows.own[value]), acyclic * float(rows.acyclic[value])
+            partial = (-product * bound, -degree, (*values, value), *products)
             promise = self._promises.get(partial[2])
             if promise is None:
                 heapq.heappush(heap, partial)
             else:
                 heapq.heappush(self._promised, (-promise, partial))
 
-    def _finish(self, values: Values, product: float, own: Rows, wanted: int) -> None:
+    def _finish(self, before: Partial, rows: AssignedRows, wanted: int) -> None:
         """Note tuples that are not known; of several values of inner variables the best count."""
-        row = own * self.allowed
+        _, _, values, product, acyclic = before
+        row = rows.own * self.allowed
         assigned = {step.variable: value for step, value in zip(self.plan.steps, values, strict=False)}
         last = self.plan.steps[-1].variable
-        row[self._known.get(self._prefix(assigned), [])] = 0
+        row[self._known.last(self._prefix(assigned))] = 0
+        if self._acyclic is not None:
+            np.maximum(self._acyclic, acyclic * rows.acyclic, out=self._acyclic)
         few = largest(row, wanted)
         for value in few[row[few] * product > LEAST].tolist():
             assigned[last] = value
             key = tuple(assigned[variable] for variable in self.plan.answers)
-            probability, before = product * float(row[value]), self.found.tuples.get(key)
-            if before is None or probability > before.probability:
+            probability, found = product * float(row[value]), self.found.tuples.get(key)
+            if found is None or probability > found.probability:
                 self.found.tuples[key] = FoundTuple(probability, (*values, value))
+
+    def as_a_set(self, whole: Rows) -> None:
+        """Let all values of the inner variables speak for an answer, not only the best ones.
+
+        A network that reads a whole set finds more than from any one of its members. So an answer gets its probability
+        in the `whole` pattern without the parts that close cycles, times what those leave of it for the best values.
+        """
+        if self._acyclic is None:
+            return
+        for (answer,), one in self.found.tuples.items():
+            if (alone := float(self._acyclic[answer])) > 0:
+                probability = min(1.0, one.probability / alone) * float(whole[answer])
+                self.found.tuples[(answer,)] = replace(one, probability=probability)
 
     def _prefix(self, assigned: dict[Variable, int]) -> Values:
         """The values of all answers but the one that gets its value last."""
         last = self.plan.steps[-1].variable
         return tuple(assigned[variable] for variable in self.plan.answers if variable != last)
 
-    def _by_prefix(self, known: Iterable[Values]) -> dict[Values, list[int]]:
-        """The last values of known tuples, by the others."""
-        place = self.plan.answers.index(self.plan.steps[-1].variable)
-        found: dict[Values, list[int]] = {}
-        for values in known:
-            found.setdefault((*values[:place], *values[place + 1 :]), []).append(values[place])
-        return found
+
+class _KnownRows:
+    """Known tuples, sorted, to find those that begin alike: there may be millions."""
+
+    def __init__(self, rows: NDArray[np.integer], place: int) -> None:
+        """`place` is that of the value that is assigned last."""
+        columns = [*(rows[:, other] for other in range(rows.shape[1]) if other != place), rows[:, place]]
+        order = np.lexsort(columns[::-1])
+        *self._prefixes, self._last = (column[order] for column in columns)
+
+    def last(self, prefix: Values) -> NDArray[np.integer]:
+        """The last values of the tuples whose other values are these."""
+        low, high = 0, len(self._last)
+        for column, value in zip(self._prefixes, prefix, strict=True):
+            low, high = low + np.searchsorted(column[low:high], [value, value + 1])
+        return self._last[low:high]

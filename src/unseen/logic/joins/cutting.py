@@ -41,11 +41,23 @@ class VariableStep:
 
 
 @dataclass(frozen=True)
+class AcyclicPart:
+    """A pattern with one answer, without the parts that close its cycles."""
+
+    whole: Query
+    """Its tree."""
+    own: tuple[Query | None, ...]
+    """The own trees of the assigned variables in it."""
+
+
+@dataclass(frozen=True)
 class SearchPlan:
     """The assigned variables of a pattern in order."""
 
     answers: tuple[Variable, ...]
     steps: tuple[VariableStep, ...]
+    acyclic: AcyclicPart | None = None
+    """None for several answers, and where the answer alone is assigned."""
 
 
 def placeholder(variable: Variable) -> str:
@@ -59,7 +71,8 @@ def planned(pattern: Pattern) -> SearchPlan:
     while len(order) <= MOST_ASSIGNED:
         order = _ordered(order, parts, pattern.answers)
         try:
-            return SearchPlan(pattern.answers, tuple(_steps(parts, order, pattern.text)))
+            steps = tuple(_steps(parts, order, pattern.text))
+            return SearchPlan(pattern.answers, steps, _acyclic(parts, order, pattern.answers))
         except _NoTree as found:
             if found.variable in order:
                 raise QueryRefused("every alternative must be about the same variables", text=pattern.text) from None
@@ -97,6 +110,18 @@ def _steps(parts: Sequence[Formula], order: Sequence[Variable], text: str | None
     return steps
 
 
+def _acyclic(parts: Sequence[Formula], order: Sequence[Variable], answers: Sequence[Variable]) -> AcyclicPart | None:
+    """A pattern with one answer without the parts that close its cycles; None if that leaves no tree."""
+    if len(answers) > 1 or len(order) == 1:
+        return None
+    kept = _spanning(sorted(parts, key=lambda part: answers[0] not in free_variables(part)), answers[0])
+    try:
+        steps = _steps(kept, order, None)
+        return AcyclicPart(tree_of(kept, answers[0]), tuple(step.own for step in steps))
+    except (QueryRefused, _NoTree):
+        return None
+
+
 def _own_tree(parts: list[Formula], root: Variable, text: str | None) -> Query | None:
     if not parts:
         return None
@@ -110,7 +135,16 @@ def _own_tree(parts: list[Formula], root: Variable, text: str | None) -> Query |
 
 
 def _relaxed_tree(own: list[Formula], rest: list[Formula], root: Variable) -> Query | None:
-    """The tree of a root with as many parts as it takes without a cycle; parts about one variable come first."""
+    """The tree of a root with as many parts as it takes without a cycle."""
+    kept = _spanning([*own, *rest], root)
+    try:
+        return tree_of(kept, root) if kept else None
+    except QueryRefused:  # a negation or an alternative that is not a tree: its own parts bound it as well
+        return tree_of(own, root) if own else None
+
+
+def _spanning(parts: Sequence[Formula], root: Variable) -> list[Formula]:
+    """As many parts joined with a root as it takes without a cycle; those about one variable come first."""
     leader: dict[Variable, Variable] = {}
 
     def found(variable: Variable) -> Variable:
@@ -119,7 +153,7 @@ def _relaxed_tree(own: list[Formula], rest: list[Formula], root: Variable) -> Qu
         return variable
 
     kept = []
-    for part in sorted([*own, *rest], key=lambda one: len(free_variables(one))):
+    for part in sorted(parts, key=lambda one: len(free_variables(one))):
         variables = sorted(free_variables(part), key=_by_name)
         ends = {found(variable) for variable in variables}
         if len(ends) < len(variables) or (len(variables) > 1 and not isinstance(part, Atom)) or not variables:
@@ -127,11 +161,7 @@ def _relaxed_tree(own: list[Formula], rest: list[Formula], root: Variable) -> Qu
         for one in variables[1:]:
             leader[found(one)] = found(variables[0])
         kept.append(part)
-    kept = [part for part in kept if all(found(variable) == found(root) for variable in free_variables(part))]
-    try:
-        return tree_of(kept, root) if kept else None
-    except QueryRefused:  # a negation or an alternative that is no tree: its own parts bound it as well
-        return tree_of(own, root) if own else None
+    return [part for part in kept if all(found(variable) == found(root) for variable in free_variables(part))]
 
 
 def _blocks(parts: Sequence[Formula], assigned: Sequence[Variable]) -> list[list[Formula]]:

@@ -256,6 +256,8 @@ class KnownTuples:
         way = directed if START in given or not given else int(inverse_relation(directed))
         starts = distinct(given[START if START in given else END]) if given else None
         near, far = repeated_steps(self.graph, way, atom.repeat, starts)
+        if atom.subject == atom.object:
+            near, far = near[near == far], far[near == far]
         pairs = dict(zip(ENDS if way == directed else ENDS[::-1], (near, far), strict=True))
         joined = Bindings({**table.columns, **given}, table.rows).joined(Bindings(pairs, len(near)))
         found = dict(joined.columns)
@@ -290,7 +292,7 @@ class KnownTuples:
 
     def _either(self, part: Disjunction, table: Bindings, needed: frozenset[Variable]) -> Bindings:
         wanted = sorted(needed & (free_variables(part) | frozenset(table.columns)), key=lambda v: (v.name, v.scope))
-        tables = [self._evaluated(one, table, needed) for one in part.parts]
+        tables = [self._values_of.with_any(wanted, self._evaluated(one, table, needed)) for one in part.parts]
         return union_of([one.projected(wanted) for one in tables], wanted)
 
     def _growth(  # noqa: PLR0911  # one for each kind of part

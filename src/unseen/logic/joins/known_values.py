@@ -12,7 +12,7 @@ from unseen.logic.values.attribute_names import attribute_id
 from unseen.logic.values.testing import RowTests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,9 +51,14 @@ class KnownValues:
 
     def tested(self, part: Test, table: Bindings) -> Bindings:
         """The rows of a table that pass a test; a variable without a value may be any entity."""
-        for variable in sorted(free_variables(part) - table.columns.keys(), key=lambda one: (one.name, one.scope)):
-            table = table.joined(Bindings({variable: self.graph.candidates}, len(self.graph.candidates)))
+        table = self.with_any(sorted(free_variables(part), key=lambda one: (one.name, one.scope)), table)
         return table.taken(self.tests.passing(part.expression, table.columns, table.rows))
+
+    def with_any(self, variables: Sequence[Variable], table: Bindings) -> Bindings:
+        """The rows of a table with every entity as the value of each variable that has none."""
+        for variable in (one for one in variables if one not in table.columns):
+            table = table.joined(Bindings({variable: self.graph.candidates}, len(self.graph.candidates)))
+        return table
 
     def rows_of(self, part: HasValue) -> int:
         """How many values an attribute has."""

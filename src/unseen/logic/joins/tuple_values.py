@@ -59,17 +59,32 @@ def with_values(graph: KnowledgeGraph, bound: BoundPattern, entities: Values) ->
     return list(zip(*(found.columns[answer].tolist() for answer in bound.pattern.answers), strict=True))
 
 
+def first_known(
+    graph: KnowledgeGraph, bound: BoundPattern, rows: Ids, orderings: Sequence[Ordering], most: int
+) -> tuple[list[RankedTuple], int]:
+    """The first of some known tuples in the order that is asked for, and how many there are.
+
+    There may be millions of rows, so they stay columns of ids until the first ones are chosen.
+    """
+    if orderings and len(rows):
+        columns = {answer.name: rows[:, place] for place, answer in enumerate(bound.pattern.answers)}
+        rows = rows[order_of_rows(graph, columns, np.ones(len(rows)), orderings)]
+    shown = rows.shape[1] - bound.pattern.hidden
+    if bound.pattern.hidden:
+        rows = rows[np.sort(np.unique(rows[:, :shown], axis=0, return_index=True)[1])]
+    return [RankedTuple(tuple(row[:shown]), 1.0, True, tuple(row)) for row in rows[:most].tolist()], len(rows)
+
+
 def in_order(
     graph: KnowledgeGraph, bound: BoundPattern, rows: Sequence[RankedTuple], orderings: Sequence[Ordering]
 ) -> list[RankedTuple]:
-    """Rows in the order that is asked for, known ones first, each of them once without the columns that only order."""
+    """Predicted rows in the order that is asked for, each of them once without the columns that only order."""
     ranked = list(rows)
     if orderings and ranked:
         nodes = np.array([row.values for row in ranked], np.int64)
         columns = {answer.name: nodes[:, place] for place, answer in enumerate(bound.pattern.answers)}
         order = order_of_rows(graph, columns, np.array([row.probability for row in ranked]), orderings)
-        is_known = np.array([row.is_known for row in ranked])
-        ranked = [ranked[place] for place in [*order[is_known[order]], *order[~is_known[order]]]]
+        ranked = [ranked[place] for place in order.tolist()]
     if not bound.pattern.hidden:
         return ranked
     shown = len(bound.pattern.answers) - bound.pattern.hidden

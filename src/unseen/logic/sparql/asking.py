@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from unseen.logic.formula import Formula
 
 _SELECT = "SELECT ?ask"
-_DECLARATIONS = ("PREFIX", "BASE")
 _FORMS = ("ASK", "SELECT", "CONSTRUCT", "DESCRIBE")
 
 
@@ -37,7 +36,7 @@ def parse_ask(text: str, prefixes: Mapping[str, str]) -> Formula:
     """The closed formula of an ASK; `prefixes` are those of the graph."""
     place = place_of_ask(text)
     if place is None:
-        raise QueryRefused("it is no ASK, and only that asks whether something holds", text=text, position=0)
+        raise QueryRefused("it is not an ASK, and only that asks whether something holds", text=text, position=0)
     selecting = text[:place] + _SELECT + text[place + len("ASK") :]
     try:
         return closed_formula(group_of(selecting, prefixes), selecting)

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 def query_of(group: Group, answer: Variable, text: str) -> Query:
     """The query whose answers are the values of `answer` where the group matches; `text` is the question as written."""
-    _check_bound(answer, bound_by(group))
+    _check_bound(answer, bound_by(group), text)
     formula = _Meaning(text).group(group, frozenset())
     try:
         return _tree(formula, answer, text)
@@ -82,7 +82,7 @@ def pattern_of(group: Group, answers: Sequence[Variable], text: str) -> Query | 
             refusal = error
     bound = bound_by(group)
     for answer in answers:
-        _check_bound(answer, bound)
+        _check_bound(answer, bound, text)
     formula = _quantified(_Meaning(text).group(group, frozenset()), frozenset(answers))
     try:
         return checked_pattern(Pattern(formula, tuple(answers), text))
@@ -99,11 +99,13 @@ def closed_formula(group: Group, text: str) -> Formula:
     return Exists(tuple(variables), formula, group.place) if variables else formula
 
 
-def _check_bound(answer: Variable, bound: Bound) -> None:
+def _check_bound(answer: Variable, bound: Bound, text: str) -> None:
+    where = max(text.find(f"?{answer.name}"), 0)
     if answer not in bound.sometimes:
-        raise QueryRefused(f"?{answer.name} is not bound: say what it is by a pattern outside of FILTER and MINUS")
+        reason = f"?{answer.name} is not bound: say what it is by a pattern outside of FILTER and MINUS"
+        raise QueryRefused(reason, text=text, position=where)
     if answer not in bound.always:
-        raise QueryRefused(f"?{answer.name} is not bound in every alternative of UNION")
+        raise QueryRefused(f"?{answer.name} is not bound in every alternative of UNION", text=text, position=where)
 
 
 class _Meaning:
@@ -139,7 +141,7 @@ class _Meaning:
                 return Disjunction(tuple(self.group(group, outer) for group in part.groups), part.place)
 
     def minus(self, part: Minus, before: Bound, outer: Variables) -> list[Formula]:
-        """What MINUS excludes; nothing if it shares no variable with what stands before it."""
+        """What MINUS excludes; nothing if it shares no variable with the patterns before it."""
         formula = self.group(part.group, outer)
         if known := free_variables(formula) & outer:
             self.refuse("MINUS inside of EXISTS may not use variables from outside of it", known, part.place)

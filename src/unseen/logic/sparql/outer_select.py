@@ -6,6 +6,7 @@ The core's text is the text of the question with blanks in place of everything e
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unseen.errors import QueryRefused
@@ -14,15 +15,17 @@ from unseen.logic.formula import Equal, Place, Variable
 from unseen.logic.outer_form import Count, CountComparison, Grouping, Order, OuterForm
 from unseen.logic.sparql.meaning import pattern_of
 from unseen.logic.sparql.parse import group_of
-from unseen.logic.sparql.patterns import Fact, Group, bound_by
+from unseen.logic.sparql.patterns import Fact, Group, bound_by, values_in
 from unseen.logic.sparql.select_parts import AGGREGATES, Piece, SelectParts, refuse, select_parts
 from unseen.logic.sparql.words import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from unseen.graph.names import Names
     from unseen.logic.algebra import Query
     from unseen.logic.pattern import Pattern
+    from unseen.logic.sparql.reader import GraphNames
     from unseen.logic.sparql.words import Token
 
 OUTER = ("OPTIONAL", "BIND", "SUBQUERY")
@@ -42,6 +45,11 @@ class SparqlCore:
         """The variables that every solution binds."""
         return tuple(sorted(variable.name for variable in bound_by(self.group).always))
 
+    @property
+    def value_names(self) -> frozenset[str]:
+        """Those of its variables that stand for values."""
+        return frozenset(variable.name for variable in values_in(self.group))
+
     def question(self, answers: Sequence[str], values: Mapping[str, str]) -> Query | Pattern:
         """The question for some variables, where others are certain entities, given by key."""
         fixed = tuple(Fact(Equal(Variable(name), constant_of(key), Place())) for name, key in values.items())
@@ -49,18 +57,29 @@ class SparqlCore:
         return pattern_of(group, [Variable(name) for name in answers], self.text)
 
 
-def outer_select(text: str, prefixes: Mapping[str, str], entity: Callable[[str], str]) -> OuterForm | None:
-    """The form of a SELECT; None if the text is none. `entity` writes an entity, given by readable name, as a term."""
+def outer_select(
+    text: str, prefixes: Mapping[str, str], entity: Callable[[str], str], names: GraphNames | None = None
+) -> OuterForm | None:
+    """The form of a SELECT; None if the text is none. `entity` writes an entity, given by readable name, as a term.
+
+    `names` are those of the attributes and relations of the graph: they tell which variables stand for values.
+    """
     plain = plain_text(text)
     parts = select_parts(plain)
-    return None if parts is None else _Outer(parts, prefixes, entity).form()
+    return None if parts is None else _Outer(parts, prefixes, entity, names).form()
 
 
 class _Outer:
     """One SELECT, taken apart."""
 
-    def __init__(self, parts: SelectParts, prefixes: Mapping[str, str], entity: Callable[[str], str]) -> None:
-        self.parts, self.prefixes, self.entity = parts, prefixes, entity
+    def __init__(
+        self,
+        parts: SelectParts,
+        prefixes: Mapping[str, str],
+        entity: Callable[[str], str],
+        names: GraphNames | None = None,
+    ) -> None:
+        self.parts, self.prefixes, self.entity, self.names = parts, prefixes, entity, names
         self.text = parts.text
         for part in parts.parts:
             if part.kind in ("SERVICE", "GRAPH"):
@@ -71,11 +90,13 @@ class _Outer:
 
     def form(self) -> OuterForm:
         parts, modifiers = self.parts, self.parts.modifiers
+        parts_inside = [part for part in parts.parts if part not in self.outer]
         grouping = self._grouping()
         columns = self._columns()
         self._check_bound(grouping)
         later = [*self.outer, *parts.items, *(modifiers[word] for word in modifiers)]
         used = frozenset().union(*(piece.variables for piece in later))
+        self._check_alternatives(used)
         is_whole = not parts.items or (grouping is not None and not self._counts_distinct(grouping))
         needed = [name for name in self.core.variables if is_whole or name in used] or list(self.core.variables)
         order = "" if grouping else self._shown(modifiers.get("ORDER"))
@@ -93,7 +114,7 @@ class _Outer:
             aggregates=" ".join(item.of(self.text) for item in parts.items if item.has(*AGGREGATES)),
             outer=" ".join(part.of(self.text) for part in self.outer),
             order=order or self._shown(modifiers.get("ORDER")),
-            group=self._with_entities(),
+            group=with_entities(parts, parts_inside, self.entity, self.names and self.names[0]),
             group_by=self._shown(modifiers.get("GROUP")),
             having=_having_text(grouping),
             is_filtered=bool(order) or any(part.kind != "OPTIONAL" for part in self.outer),
@@ -111,6 +132,13 @@ class _Outer:
         for token in wanted:
             if token.text[1:] not in there:
                 refuse(self.text, f"{token.text} is not bound: say what it is by a pattern outside of FILTER", token)
+
+    def _check_alternatives(self, used: frozenset[str]) -> None:
+        """Refuse to use what only some alternatives of UNION bind: what is predicted has a value for all variables."""
+        found = frozenset(variable.name for variable in bound_by(self.core.group).sometimes)
+        doubtful = found - frozenset(self.core.variables)
+        for name in sorted(doubtful & used if self.parts.items else doubtful):
+            refuse(self.text, f"?{name} is not bound in every alternative of UNION", self.parts.select)
 
     def _shown(self, piece: Piece | None) -> str:
         return "" if piece is None else piece.of(self.text)
@@ -139,12 +167,23 @@ class _Outer:
             if test.variables <= names and self._can_be_read([*inner, test]):
                 kept.append(test)
             else:
+                self._check_functions(test)
                 self.outer.append(test)
         return SparqlCore(self._read([*inner, *kept]), self.text)
 
+    def _check_functions(self, test: Piece) -> None:
+        """Refuse an attribute that is written as a function."""
+        for token, after in pairwise(test.tokens):
+            if after.text == "(" and _is_name(token, self.names and self.names[0]):
+                reason = f"`{token.text}` is no function: write `?x {token.text} ?value` and compare ?value"
+                refuse(self.text, reason, token)
+
     def _check_order(self, inner: Sequence[Piece]) -> None:
-        """Refuse a pattern after an OPTIONAL or BIND whose variable it uses: it would be read in another order."""
-        for part in self.outer:
+        """Refuse a pattern after an OPTIONAL or BIND whose variable it uses: it would be read in another order.
+
+        Subqueries and VALUES are joined, in whatever order.
+        """
+        for part in (one for one in self.outer if one.kind in ("OPTIONAL", "BIND")):
             before = frozenset().union(*(p.variables for p in inner if p.start < part.start))
             for later in (p for p in inner if p.start > part.start):
                 if clash := (part.variables - before) & later.variables:
@@ -168,20 +207,7 @@ class _Outer:
             kept.append((values.start, values.of(self.text)))
         for start, shown in kept:
             letters[start : start + len(shown)] = shown
-        return group_of("".join(letters), self.prefixes)
-
-    def _with_entities(self) -> str:
-        """The whole pattern, with terms in place of the readable names of entities, as an exact engine needs it."""
-        core = [
-            p for p in self.parts.parts if p not in self.outer and p.kind in ("TRIPLES", "GROUP", "MINUS", "EXISTS")
-        ]
-        strings = {t.position: t for part in core for t in part.tokens if t.kind == "string"}
-        pieces, place = [], self.parts.group.start
-        for position, token in sorted(strings.items()):
-            name = token.text[3:-3] if token.text[:3] in ('"""', "'''") else token.text[1:-1]
-            pieces += [self.text[place:position], self.entity(name) or token.text]
-            place = position + len(token.text)
-        return "".join([*pieces, self.text[place : self.parts.group.end]])
+        return group_of("".join(letters), self.prefixes, self.names)
 
     def _counts_distinct(self, grouping: Grouping) -> bool:
         return not grouping.others and all(one.is_distinct for one in grouping.counts)
@@ -253,6 +279,35 @@ class _Outer:
             found.append(Order(name, is_falling))
             place = end
         return tuple(found)
+
+
+def with_entities(
+    parts: SelectParts, inside: Sequence[Piece], entity: Callable[[str], str], attributes: Names | None
+) -> str:
+    """The whole pattern as an exact engine needs it: terms in place of the readable names of entities.
+
+    Only those in some of the parts; texts that are values of attributes stay.
+    """
+    pieces, place = [], parts.group.start
+    for part in sorted(inside, key=lambda one: one.start):
+        if part.kind not in ("TRIPLES", "GROUP", "MINUS", "EXISTS"):
+            continue
+        afterwards = [*part.tokens[2:], part.tokens[-1]]
+        for before, token, after in zip(part.tokens, part.tokens[1:], afterwards, strict=False):
+            if token.kind != "string" or after.text == "^" or after.kind == "language" or _is_name(before, attributes):
+                continue
+            name = token.text[3:-3] if token.text[:3] in ('"""', "'''") else token.text[1:-1]
+            pieces += [parts.text[place : token.position], entity(name) or token.text]
+            place = token.position + len(token.text)
+    return "".join([*pieces, parts.text[place : parts.group.end]])
+
+
+def _is_name(token: Token, names: Names | None) -> bool:
+    """Whether a word is one of some names."""
+    if names is None or not len(names) or token.kind not in ("iri", "name"):
+        return False
+    name = token.text[1:-1] if token.kind == "iri" else token.text.removeprefix(":")
+    return bool(names.find_all([name])[0] >= 0)
 
 
 def _constant(part: Piece) -> str:

@@ -67,7 +67,7 @@ class SparqlPattern:
 def parse_select(
     text: str, prefixes: Mapping[str, str] | None = None, names: GraphNames | None = None
 ) -> SparqlPattern:
-    """As `parse_sparql`; a SELECT with several variables, or one that is no tree, is a pattern.
+    """As `parse_sparql`; a SELECT with several variables, or one that is not a tree, is a pattern.
 
     `names` are those of the attributes and relations of the graph: they tell which variables stand for values.
     """
@@ -101,7 +101,7 @@ def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> SparqlSelection:
 
 
 def group_of(text: str, prefixes: Mapping[str, str], names: GraphNames | None = None) -> Group:
-    """What stands between the brackets of a SELECT, whatever it selects."""
+    """The group between the brackets of a SELECT."""
     return _read(text, tuple(sorted(prefixes.items())), names)[0].group
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from unseen.logic.formula import Conjunction, Disjunction, Equal, Formula, Place, Variable, free_variables
+from unseen.logic.values.gathering import value_variables
 from unseen.logic.values.test_expressions import Denied
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Union:
 
 @dataclass(frozen=True)
 class Minus:
-    """What the group matches is removed from what stands before."""
+    """Removes what the group matches from the solutions before it."""
 
     group: Group
     place: Place
@@ -138,6 +139,18 @@ def bound_by(part: Part) -> Bound:
             always = frozenset.intersection(*(bound.always for bound in inner))
             return Bound(always, _union(bound.sometimes for bound in inner))
     return Bound()
+
+
+def values_in(part: Part) -> Variables:
+    """The variables of a part that stand for values."""
+    match part:
+        case Fact():
+            return value_variables(part.formula)
+        case Group():
+            return _union(map(values_in, part.parts))
+        case Union():
+            return _union(map(values_in, part.groups))
+    return frozenset()
 
 
 def is_blank(variable: Variable) -> bool:

@@ -156,6 +156,9 @@ class _Reader:
         if any(len(row) != len(variables) for row in rows):
             problem = "a row of VALUES must have one value for each variable"
             raise QuerySyntaxError(problem, text=self.text, position=place.position or 0)
+        if values := {variable.name for variable in variables} & self.value_reader.variables:
+            name = min(values)
+            self.refuse(f"VALUES takes entities, and ?{name} stands for values: write FILTER(?{name} IN (1, 2))", place)
         return Fact(any_of([self.row(variables, row, place) for row in rows], place))
 
     def row(self, variables: list[Variable], row: list[Any], place: Place) -> Formula:

@@ -1,4 +1,4 @@
-"""A SELECT cut into its parts, by its words: what stands where, so that some of it can be left out of the text.
+"""A SELECT cut into its parts, by its words, so that some of them can be left out.
 
 Everything between two brackets belongs together, and every part of a group but triples begins with a keyword. So the
 words suffice, and each part keeps its place in the text.
@@ -47,7 +47,7 @@ class Piece:
         return frozenset(token.text[1:] for token in self.tokens if token.kind == "variable")
 
     def has(self, *words: str) -> bool:
-        """Whether one of some keywords stands in it."""
+        """Whether it contains one of some keywords."""
         return any(token.kind == "word" and token.text.upper() in words for token in self.tokens)
 
     def of(self, text: str) -> str:
@@ -73,7 +73,7 @@ class SelectParts:
 
     @property
     def prologue(self) -> str:
-        """What stands before SELECT."""
+        """The text before SELECT."""
         return self.text[: self.select.position]
 
     def number(self, word: str) -> int | None:

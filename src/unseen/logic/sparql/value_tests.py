@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from unseen.logic.sparql.terms import Terms
     from unseen.logic.values.test_expressions import Expression, Operand
 
-FUNCTIONS = ("REGEX", "STRSTARTS", "STRENDS", "CONTAINS", "LANG", "LANGMATCHES", "STR", "ISLITERAL", "ISIRI", "ISURI")
-"""Functions of FILTER that are answered."""
 _LAYERS = (
     "ConditionalOrExpression",
     "ConditionalAndExpression",
@@ -168,7 +166,7 @@ class ValueReader:
         if name is not None and self._attributes is not None and len(self._attributes):
             near = ", ".join(self._attributes.closest(name))
             closest = f", closest: {near}" if near else ""
-            raise ValuesMissing(f"{reason}; {name} is no attribute of the graph{closest}", name)
+            raise ValuesMissing(f"{reason}; {name} is not an attribute of the graph{closest}", name)
         if self._attributes is not None:
             reason += "; the graph has no values"
         raise ValuesMissing(reason, "")

@@ -1,4 +1,4 @@
-"""What can be said about a SPARQL text before it is parsed: its words, its brackets, and what is never answered.
+"""A SPARQL text before it is parsed: its words, its brackets, and what is never answered.
 
 Outside of names, variables and strings every word of SPARQL is a keyword. So a construct that is refused is found by
 its word, with the exact place, and a text that is too long or nested too deeply never reaches the parser.
@@ -7,13 +7,13 @@ its word, with the exact place, and a text that is too long or nested too deeply
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from unseen.errors import QueryRefused, QuerySyntaxError, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 MAX_LENGTH = 100_000
 """Longest text accepted, in characters."""
@@ -133,6 +133,22 @@ def tokens_of(text: str) -> Iterator[Token]:
             yield Token(kind, match.group(), match.start())
 
 
+def named_in(tokens: Iterable[Token], prefixes: Mapping[str, str]) -> Iterator[tuple[Token, str]]:
+    """The IRIs and prefixed names among words, each with its full IRI; `prefixes` are those that are not declared."""
+    known = dict(prefixes)
+    declared: str | None = None
+    for before, token in pairwise([Token("space", "", 0), *tokens]):
+        if before.text.upper() == "PREFIX":
+            declared = token.text[:-1]
+        elif declared is not None:
+            known[declared], declared = token.text[1:-1], None
+        elif token.kind == "iri":
+            yield token, token.text[1:-1]
+        elif token.kind == "name":
+            prefix, _, local = token.text.partition(":")
+            yield token, known.get(prefix, f"{prefix}:") + local
+
+
 def _end_of_string(text: str, start: int, unclosed: dict[str, int]) -> int:
     """Where the string that a quotation mark opens ends; if none does, the place after the mark."""
     sign = text[start]
@@ -184,7 +200,7 @@ def _check_word(token: Token, following: list[Token], text: str) -> None:
     if following and following[0].text == "(":
         reason = f"the function {shown} is not supported: FILTER compares values or names, or tests (NOT) EXISTS"
         raise QueryRefused(reason, text=text, position=token.position)
-    problem = f"`{shown}` is no word of SPARQL; names are written `:{shown}` or as an <iri>"
+    problem = f"`{shown}` is not a word of SPARQL; names are written `:{shown}` or as an <iri>"
     raise QuerySyntaxError(problem, text=text, position=token.position)
 
 

@@ -1,4 +1,4 @@
-"""Attributes by name, and what to say where there is none of that name."""
+"""Attributes by name, and the error for an unknown name."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from unseen.logic.formula import (
     Variable,
     conjuncts,
     free_variables,
+    quantified_in,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ def gathered(formula: Formula, values: frozenset[Variable]) -> Formula:
                 return replace(formula, part=gathered(formula.part, values))
             rest = [gathered(part, values) for part in parts if part not in about]
             found = [*rest, *(_recorded(group, values) for group in _joined(about, values))]
-            return found[0] if len(found) == 1 else Conjunction(tuple(found), formula.place)
+            whole = found[0] if len(found) == 1 else Conjunction(tuple(found), formula.place)
+            own = tuple(one for one in quantified_in(formula) if one in free_variables(whole))
+            return Exists(own, whole, formula.place) if own else whole
         case Disjunction():
             return replace(formula, parts=tuple(gathered(part, values) for part in formula.parts))
         case Negation():

@@ -19,7 +19,7 @@ TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 
 @dataclass(frozen=True)
 class Literal:
-    """A value that stands in the question."""
+    """A value written in the question."""
 
     text: str
     tag: Tag = STRING

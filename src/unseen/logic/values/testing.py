@@ -16,12 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unseen.errors import QueryRefused
 from unseen.graph.arrow_arrays import TEXT, id_array, text_array
 from unseen.graph.attributes.literal_table import LiteralTable
 from unseen.graph.attributes.value_kinds import IN_TIME, STRING, TEXTS, Kind
 from unseen.graph.prefixes import iri_of
 from unseen.logic.formula import Constant, Variable
+from unseen.logic.stopping import check_stop
+from unseen.logic.values.matching import matched
 from unseen.logic.values.test_expressions import Both, Compare, Denied, Either, IsKind, Literal, Text, TextOf
 from unseen.logic.values.times import ends_of, is_year
 
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Outcome = tuple[Mask, Mask]
     """Where a test is true, and where it is an error."""
+
+
+MOST_ROWS, MOST_BYTES = 1 << 17, 1 << 25
+"""Rows that are tested together, and about how many bytes of texts."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,14 @@ class RowTests:
         self.graph, self.entity_id = graph, entity_id
 
     def passing(self, expression: Expression, columns: Mapping[Variable, Ids], rows: int) -> Mask:
-        """The rows for which an expression is true."""
-        return self._outcome(expression, columns, rows)[0]
+        """The rows for which an expression is true; some after the others, because of each its texts are taken."""
+        size = min(MOST_ROWS, max(1, MOST_BYTES // max(1, self.graph.attributes.literals.longest)))
+        found = []
+        for start in range(0, rows, size):
+            check_stop()
+            piece = {variable: column[start : start + size] for variable, column in columns.items()}
+            found.append(self._outcome(expression, piece, min(size, rows - start))[0])
+        return np.concatenate(found) if found else np.zeros(0, bool)
 
     def _outcome(self, expression: Expression, columns: Mapping[Variable, Ids], rows: int) -> Outcome:
         match expression:
@@ -249,7 +260,7 @@ def _text_test(test: Text, column: _Column) -> Outcome:
     texts, pattern = column.texts, test.pattern.text
     match test.test:
         case "regex":
-            found = _matched(texts, pattern, test.flags)
+            found = matched(texts, pattern, test.flags)
         case "starts":
             found = pc.starts_with(texts, pattern)
         case "ends":
@@ -262,18 +273,6 @@ def _text_test(test: Text, column: _Column) -> Outcome:
             exact = pc.or_(pc.equal(lowered, pa.scalar(wanted, TEXT)), pc.starts_with(lowered, f"{wanted}-"))
             found = pc.not_equal(texts, pa.scalar("", TEXT)) if pattern == "*" else exact
     return is_text & _true(found), ~is_text
-
-
-def _matched(texts: pa.Array, pattern: str, flags: str) -> pa.Array:
-    """RE2's expressions, which take time in proportion to the text."""
-    if set(flags) - set("ims"):
-        raise QueryRefused(f"the flags {flags!r} of a regular expression are not supported: only i, m and s are")
-    inner = "".join(flag for flag in flags if flag in "ms")
-    try:
-        return pc.match_substring_regex(texts, f"(?{inner}){pattern}" if inner else pattern, ignore_case="i" in flags)
-    except pa.ArrowInvalid as error:
-        problem = str(error).partition(":")[2].strip() or str(error)
-        raise QueryRefused(f"{pattern!r} is no regular expression: {problem}") from None
 
 
 def _is_kind(kind: str, column: _Column) -> Outcome:

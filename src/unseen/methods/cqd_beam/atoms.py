@@ -73,7 +73,7 @@ class Atoms:
         return LOGICS[self.options.logic]
 
     def reached(self, start: int, stop: int) -> Float[Tensor, "projection block"]:
-        """Memberships of a block of entities; 0 where they are no candidates."""
+        """Memberships of a block of entities; 0 where they are not candidates."""
         if not self.links.facts.candidates_in(start, stop):
             return torch.zeros(self.count, stop - start, device=self.links.device)
         step = max(1, self.links.most_cells // (stop - start) // self.width)

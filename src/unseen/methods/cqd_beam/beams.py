@@ -46,7 +46,7 @@ class Beams:
         return cls(torch.empty(0, width, dtype=torch.int64, device=device), torch.empty(0, width, device=device))
 
     def add(self, variables: Sequence[Query], top: RunningTop) -> None:
-        """The beams of more variables; values below 0 mark entities that are no candidates."""
+        """The beams of more variables; values below 0 mark entities that are not candidates."""
         self.row_of |= {variable: len(self.row_of) + row for row, variable in enumerate(variables)}
         self.entities = torch.cat([self.entities, top.entities])
         self.memberships = torch.cat([self.memberships, top.values.clamp(min=0)])

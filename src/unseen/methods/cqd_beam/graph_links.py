@@ -108,7 +108,7 @@ class GraphLinks:
     def only_candidates_(
         self, values: Float[Tensor, "row block"], start: int, outside: float
     ) -> Float[Tensor, "row block"]:
-        """The values of a block with `outside` written over those of entities that are no candidates."""
+        """The values of a block with `outside` written over those of entities that are not candidates."""
         stop = start + values.shape[1]
         if self.facts.candidates_in(start, stop) < stop - start:
             values.masked_fill_(~self.facts.is_candidate[start:stop], outside)

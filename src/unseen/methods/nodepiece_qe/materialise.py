@@ -1,4 +1,4 @@
-"""Entity vectors of a graph: found again, mended where the graph has grown, or computed block by block."""
+"""Entity vectors of a graph: reused, updated where the graph has grown, or computed block by block."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _encoded(model: NodePieceQe, tokens: NDArray[np.int32]) -> Float[Tensor, "en
 def _mended(
     model: NodePieceQe, tokenised: TokenisedGraph, old: Float[Tensor, "old dim"], changed: Ids
 ) -> Float[Tensor, "entity dim"]:
-    """The old vectors, with those of changed entities computed anew."""
+    """The old vectors, with those of changed entities recomputed."""
     vectors = old.new_empty(tokenised.num_entities, old.shape[1])
     vectors[: len(old)] = old
     vectors[torch.from_numpy(changed).to(old.device)] = _encoded(model, tokenised.tokens[changed])

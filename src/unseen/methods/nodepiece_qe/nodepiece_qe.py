@@ -8,7 +8,7 @@ questions with them: CQD-Beam, here with its default options, in an opened run w
 What is learned belongs to relation *names* (and anchor names): a question about a relation that the model never saw is
 refused, edges of such relations are not read. An entity without edges has the vector of padding alone.
 
-**When a graph grows**, entities at new edges are tokenised again; without GNN, only their vectors are computed anew.
+**When a graph grows**, entities at new edges are tokenised again; without GNN, only their vectors are recomputed.
 With GNN all are: a few layers reach most of a graph through its hubs.
 
 Cost: entity vectors take entity x dim numbers; a row of logits entity x dim operations; a layer a pass over the edges.

@@ -1,4 +1,4 @@
-"""A graph as NodePiece reads it: the tokens of every entity, found again or mended when the graph has grown.
+"""A graph as NodePiece reads it: the tokens of every entity, reused or updated when the graph has grown.
 
 Tokens are numbered: directed relations of the model first, then its anchors, then padding. The slots of an entity are
 its relation tokens, then its nearest anchors. Nothing here refers to the graph itself, so that a cache of these tables
@@ -22,7 +22,7 @@ Tokens = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class TokenisedGraph:
-    """The tokens [entity, slot] of a graph, and what is needed to mend them."""
+    """The tokens [entity, slot] of a graph, and what is needed to update them."""
 
     columns: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
     """Heads, relations and tails of the graph."""

@@ -1,9 +1,10 @@
 """Questions that a graph can be tried with: facts drawn from it, asked for from one end, some of them hidden.
 
-The facts of a graph are taken to be nine tenths of those that hold, and the others to be missing at random. So facts
-are drawn, and each fact with the source and the relation of one of them is hidden with probability `MISSING`; one
-that is all there is about an entity stays. Half of the questions that are asked are about a fact that is hidden;
-`weights` make up for that, and for rare relations being drawn more often than they come.
+The facts of a graph are taken to be nine tenths of those that hold, and the others to be missing at random. Half of the
+facts that are drawn are hidden, the others stay, and `weights` make up for that, and for rare relations being drawn
+more often than they come. Of all other facts with the source and the relation of a question, a share of `MISSING` is
+hidden; one that is all there is about an entity stays. Nothing else is hidden, so that the rest of the graph is what it
+is when it is asked.
 """
 
 from __future__ import annotations
@@ -48,11 +49,10 @@ class HiddenRows:
 def hidden_rows(graph: KnowledgeGraph, count: int, seed: int = 0) -> HiddenRows:
     """At most `count` questions. The same for the same graph, count and seed."""
     random = np.random.default_rng(seed)
-    facts, weights = _drawn(graph, round(count / 2 / MISSING), random)
-    sides = random.random(len(facts)) < 0.5
-    hidden = _hidden_around(graph, facts, sides, random)
-    asked, shares = _asked(hidden[facts], count)
-    facts, sides, weights = facts[asked], sides[asked], weights[asked] * shares
+    facts, weights = _drawn(graph, count, random)
+    sides, is_hidden = random.random(count) < 0.5, np.arange(count) < count // 2
+    hidden = _hidden_around(graph, facts, sides, is_hidden, random)
+    weights = weights * np.where(is_hidden, MISSING, 1 - MISSING)
     sources = np.where(sides, graph.tails[facts], graph.heads[facts]).astype(np.int64)
     relations = 2 * graph.relations[facts].astype(np.int64) + sides
     _, first, again = np.unique(np.stack([sources, relations]), axis=1, return_index=True, return_inverse=True)
@@ -72,25 +72,21 @@ def _drawn(graph: KnowledgeGraph, count: int, random: np.random.Generator) -> tu
     return facts, 1 / (graph.num_triples * chance[facts])
 
 
-def _hidden_around(graph: KnowledgeGraph, facts: Ids, sides: Mask, random: np.random.Generator) -> Mask:
-    """Which facts are hidden, of all that share source and relation with one of some facts."""
+def _hidden_around(
+    graph: KnowledgeGraph, facts: Ids, sides: Mask, is_hidden: Mask, random: np.random.Generator
+) -> Mask:
+    """Which facts are hidden: some of those that are drawn, and of all that share source and relation with one."""
     around = np.zeros(graph.num_triples, bool)
     for ends, chosen in ((graph.heads, facts[~sides]), (graph.tails, facts[sides])):
         keys = ends.astype(np.int64) * graph.num_relations + graph.relations
         around |= np.isin(keys, keys[chosen])
     hidden = around & (random.random(graph.num_triples) < MISSING)
+    hidden[facts[is_hidden]] = True
+    hidden[facts[~is_hidden]] = False
     alone = np.ones(graph.num_entities, bool)
     alone[graph.heads[~hidden]] = alone[graph.tails[~hidden]] = False
     found: Mask = hidden & ~alone[graph.heads] & ~alone[graph.tails]
     return found
-
-
-def _asked(is_hidden: Mask, count: int) -> tuple[Ids, Floats]:
-    """Places of the facts that are asked about, hidden ones and others alike, and for how many each stands."""
-    parts = [np.flatnonzero(is_hidden), np.flatnonzero(~is_hidden)]
-    used = [part[: count // 2] for part in parts]
-    shares = [np.full(len(part), len(every) / max(1, len(part))) for part, every in zip(used, parts, strict=True)]
-    return np.concatenate(used), np.concatenate(shares)
 
 
 def _targets(graph: KnowledgeGraph, hidden: Mask, sources: Ids, relations: Ids) -> tuple[Ids, ...]:

@@ -11,7 +11,7 @@ Two problems, one after the other, each drawn towards what was there before:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from unseen.methods.combination import (
     CALIBRATION,
     EVIDENCE,
     LEAST_MISSING,
+    LEAST_SCALE,
     LEAST_WEIGHT,
     MOST_MISSING,
     RISES,
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
 
 SHARED_PENALTY, OWN_PENALTY = 20.0, 60.0
 """For moving a weight by what changes scores by about 1."""
-CALIBRATION_PENALTY = 20.0
+CALIBRATION_PENALTIES = np.array([1.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0])
+"""In the order of `CALIBRATION`."""
+ROUNDS = 3
+"""How often the balance is found again: it depends on the scale."""
 RELATION_PENALTIES = np.array([300.0, 40.0])
 """For the scale and the offset of one relation."""
 DAMPING = 0.5
@@ -49,6 +53,18 @@ LEAST_ROWS = 5
 """A relation with fewer questions has the weights of all."""
 STEPS, HALVINGS = 30, 20
 RISING = np.array([name in RISES for name in EVIDENCE])
+
+
+class _Tried(NamedTuple):
+    """Candidates of questions with known answers, one a row."""
+
+    many: Floats
+    """How often each counts."""
+    is_true: NDArray[np.bool_]
+    hidden: Floats
+    """How many targets of the source were hidden, for each that the graph itself misses."""
+    absent: Floats
+    """How many are not there, likewise: these, and those that the graph itself misses."""
 
 
 def fitted_weights(
@@ -125,30 +141,62 @@ def _softmax_fit(rows: RowCandidates, base: Floats, spread: Floats, penalty: flo
 
 def _fitted_calibration(candidates: RowCandidates, relations: Ids, row_weights: Floats, evidence: Floats) -> Floats:
     """By directed relation what to add to score + balance, beside what is added to the weights of evidence."""
-    added = np.zeros((len(evidence), len(CALIBRATION)))
+    added, own = np.zeros((len(evidence), len(CALIBRATION))), np.zeros((len(evidence), len(RELATION_PENALTIES)))
     scores, totals = scores_of(candidates, evidence[relations])
     used = candidates.many > 0
     row = np.nonzero(used)[0]
-    columns = calibration_columns(scores, candidates, totals)
-    inputs = columns[used]
-    start = inputs[:, CALIBRATION.index("scale")] + inputs[:, CALIBRATION.index("balance")]
-    answers = (candidates.many * candidates.is_true).sum(axis=1)
-    counts = row_weights / np.maximum(1.0, answers) ** DAMPING
-    many, truth = candidates.many[used] * counts[row], candidates.is_true[used]
-    penalties = np.full(len(CALIBRATION), CALIBRATION_PENALTY)
-    shared = _logistic_fit(inputs, start, many, truth, penalties)
-    added[:] = shared
-    start = start + inputs @ shared
-    for relation in np.unique(relations):
-        own = relations[row] == relation
-        added[relation, :2] += _logistic_fit(inputs[own, :2], start[own], many[own], truth[own], RELATION_PENALTIES)
+    shares = _shares(candidates)
+    counts = row_weights / np.maximum(1.0, candidates.missing) ** DAMPING
+    tried = _Tried(candidates.many[used] * counts[row], candidates.is_true[used], *shares[:, row])
+    for _ in range(ROUNDS):
+        of_rows = added[relations]
+        columns = calibration_columns(scores, candidates, totals, of_rows[:, 0], shares[1])
+        start = (columns[:, :, 0] + columns[:, :, -1] + np.einsum("rcp,rp->rc", columns, of_rows))[used]
+        columns[:, :, 0] += ((1 + of_rows[:, -1]) * _slope(columns, candidates.many, of_rows[:, 0]))[:, None]
+        inputs = columns[used]
+        step = _logistic_fit(inputs, start, tried, CALIBRATION_PENALTIES, added[-1])
+        added, start = added + step, start + inputs @ step
+        for relation in np.unique(relations):
+            mine = relations[row] == relation
+            of_mine = _Tried(*(part[mine] for part in tried))
+            moved = _logistic_fit(inputs[mine, :2], start[mine], of_mine, RELATION_PENALTIES, own[relation])
+            own[relation] += moved
+            added[relation, :2] += moved
     return added
 
 
-def calibration_columns(scores: Floats, candidates: RowCandidates, totals: Floats) -> Floats:
-    """What log-odds are a weighted sum of: [row, candidate, one of `CALIBRATION`]."""
+def _slope(columns: Floats, many: Floats, scales: Floats) -> Floats:
+    """By row how fast the balance rises with the scale."""
+    scores, balances = columns[:, :, 0], columns[:, :, -1]
+    balanced = np.clip((1 + scales)[:, None] * scores + balances, -60, 60)
+    uncertain = many / np.cosh(balanced / 2) ** 2
+    slope: Floats = -(uncertain * scores).sum(axis=1) / np.maximum(1e-9, uncertain.sum(axis=1))
+    return slope
+
+
+def _shares(candidates: RowCandidates) -> Floats:
+    """By row what candidates of `_Tried` have in common: `hidden` and `absent`.
+
+    A source was asked about because the graph has one of its targets. Of its n targets so n - 1 may be missing.
+    """
+    known = np.expm1(candidates.offsets[:, 4])
+    others = np.maximum(1.0, known + candidates.missing) - 1
+    shares: Floats = np.stack([1 + KEPT * others, 1 + (1 + KEPT) * others]) / (1 + others)
+    return shares
+
+
+def calibration_columns(
+    scores: Floats, candidates: RowCandidates, totals: Floats, scales: Floats, absent: Floats | float = 1.0
+) -> Floats:
+    """What log-odds are a weighted sum of: [row, candidate, one of `CALIBRATION`].
+
+    `scales` are added to the scale of each row. So many times as many targets as are expected to be missing are
+    `absent` from among those that are known.
+    """
     known, tails = candidates.offsets[:, 4:6].T
-    balances = balance(*(torch.from_numpy(part) for part in (scores, candidates.many, candidates.missing))).numpy()
+    scaled = np.maximum(LEAST_SCALE, 1 + scales)[:, None] * scores
+    wanted = (scaled, candidates.many, candidates.missing * absent)
+    balances = balance(*(torch.from_numpy(part) for part in wanted)).numpy() - np.log(absent)
     missing = np.log(candidates.missing.clip(LEAST_MISSING, MOST_MISSING))
     rest = np.stack([np.ones(len(totals)), known, tails, totals, missing, balances], axis=1)
     return np.concatenate(
@@ -156,24 +204,25 @@ def calibration_columns(scores: Floats, candidates: RowCandidates, totals: Float
     )
 
 
-def _logistic_fit(inputs: Floats, start: Floats, many: Floats, truth: NDArray[np.bool_], penalties: Floats) -> Floats:
-    """What to add to the logits, by column, so that what was hidden is likeliest.
+def _logistic_fit(inputs: Floats, start: Floats, tried: _Tried, penalties: Floats, before: Floats) -> Floats:
+    """What to add to the logits, by column, so that what was hidden is likeliest; `before` was added earlier.
 
-    Of the facts that hold, `MISSING` are missing from the graph and look like all others that were not hidden. With
-    odds a of a fact missing, and as many of the rest hidden, a candidate was hidden with probability
-    KEPT a / (1 + (1 + KEPT) a): less than half, however certain it is.
+    What the graph misses looks like what was hidden. With odds a of a fact missing, h times as many hidden, and r times
+    as many not there (`_shares`), a candidate was hidden with probability h a / (1 + r a).
     """
+    many, truth, hidden_share, absent_share = tried
+    beside = absent_share - hidden_share
 
     def chances(at: Floats) -> tuple[float, Floats]:
         odds = np.exp(np.clip(start + inputs @ at, -30, 30))
-        hidden = KEPT * odds / (1 + (1 + KEPT) * odds)
-        loss = -(many * np.log(np.where(truth, hidden, 1 - hidden))).sum() + penalties @ at**2 / 2
-        return float(loss), odds
+        all_of = 1 + absent_share * odds
+        loss = -(many * np.log(np.where(truth, hidden_share * odds, 1 + beside * odds) / all_of)).sum()
+        return float(loss + penalties @ (before + at) ** 2 / 2), odds
 
     def slopes(at: Floats, odds: Floats) -> tuple[Floats, Floats]:
-        likely, either = odds / (1 + odds), (1 + KEPT) * odds / (1 + (1 + KEPT) * odds)
-        gradient = inputs.T @ (many * (either - likely - truth * (1 - likely))) + penalties * at
-        information = KEPT * odds / (1 + odds) / (1 + (1 + KEPT) * odds) ** 2
+        either, missed = (share * odds / (1 + share * odds) for share in (absent_share, beside))
+        gradient = inputs.T @ (many * (either - missed - truth * (1 - missed))) + penalties * (before + at)
+        information = hidden_share * odds / (1 + beside * odds) / (1 + absent_share * odds) ** 2
         return gradient, (inputs * (many * information)[:, None]).T @ inputs + np.diag(penalties)
 
     return _newton(np.zeros(inputs.shape[1]), chances, slopes)

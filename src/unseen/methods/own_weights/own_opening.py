@@ -1,8 +1,9 @@
 """What a graph adds to the weights of a model: remembered, kept in a file, shipped, or found out in a few seconds.
 
 Facts of the graph are hidden and asked for (`hidden_rows`), by the network on the graph without them and by the rules
-of the graph, and the weights are fitted to what came back (`own_fit`). The first questions are timed; on a graph on
-which too few could be asked, and on a small one, nothing is added. `UNSEEN_FIT=0` turns all of it off.
+of the graph, and the weights are fitted to what came back (`own_fit`). A small graph is asked in several rounds, with
+other facts hidden in each. The first questions are timed; on a graph on which too few could be asked, and on one of
+which too little can be hidden, nothing is added. `UNSEEN_FIT=0` turns all of it off.
 
 Weights stay while a graph grows or shrinks, until a fifth of its facts has changed.
 """
@@ -16,7 +17,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -34,17 +35,23 @@ from unseen.rules.opening import use_rules
 from unseen.rules.origins import has_source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from unseen.graph import KnowledgeGraph
     from unseen.methods.combined import Combined
+    from unseen.methods.near_projection import NearProjection
 
 SETTING = "UNSEEN_FIT"
-LEAST_TRIPLES = 1000
-"""Fewer facts say too little."""
+LEAST_TRIPLES, LEAST_HIDDEN = 20, 8
+"""Fewer facts, or fewer questions with a hidden answer, say too little."""
+ROUNDS, TRIPLES_A_QUESTION = 16, 50
+"""How often facts of a small graph are hidden at most, and for how many triples there is a question in each round."""
 SECONDS, SECONDS_PER_MILLION = 8.0, 28.0
 """Of processor time for asking about hidden facts, and more for each million triples."""
-QUESTIONS = (256, 192, 128, 96, 64, 48, 32)
+QUESTIONS = (512, 384, 256, 192, 128, 96, 64, 48, 32)
 """As many of these are asked as time allows, as the first ones show; none if time is too short for the fewest."""
 AT_ONCE = 8
 
@@ -101,44 +108,78 @@ def checksum_of_model(method: Combined) -> str:
 
 def fitted_to(method: Combined, graph: KnowledgeGraph, model: str = "", seconds: float | None = None) -> OwnWeights:
     """The weights that find facts hidden from a graph, with as many questions as some seconds allow."""
-    rows = hidden_rows(graph, QUESTIONS[0])
-    use_rules(rows.graph, method.rules_of(graph))
-    count_in(rows.graph, graph)
-    asked = _asked(method, rows, seconds or SECONDS + SECONDS_PER_MILLION * graph.num_triples / 1e6)
+    asked = _asked(method, graph, seconds or SECONDS + SECONDS_PER_MILLION * graph.num_triples / 1e6)
     nothing = nothing_added(graph, model)
-    if asked is None:
+    if asked is None or asked.candidates.num_answered < LEAST_HIDDEN:
         return nothing
-    count, directed = len(asked.many), graph.vocabulary.num_directed_relations
-    found = fitted_weights(asked, rows.relations[:count], rows.weights[:count], directed)
-    return OwnWeights(*found, count, nothing.relation_keys, graph.num_triples, model)
+    found = fitted_weights(*asked, graph.vocabulary.num_directed_relations)
+    return OwnWeights(*found, len(asked.relations), nothing.relation_keys, graph.num_triples, model)
 
 
-def _asked(method: Combined, rows: HiddenRows, seconds: float) -> RowCandidates | None:
+class _Asked(NamedTuple):
+    """What came back for some questions, their directed relations, and how often such questions come."""
+
+    candidates: RowCandidates
+    relations: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def _asked(method: Combined, graph: KnowledgeGraph, seconds: float) -> _Asked | None:
     """What comes back for the first questions, as many as time allows; None if time is too short."""
-    random, found, wanted = np.random.default_rng(0), [], 0
-    for start in range(0, len(rows), AT_ONCE):
+    found: list[_Asked] = []
+    wanted, count = 0, 0
+    for number, (rows, part, random) in enumerate(_batches(method, graph)):
         check_stop()
         begun = time.process_time()
-        found.append(_candidates(method, rows, slice(start, start + AT_ONCE), random))
-        if start == AT_ONCE:  # the first questions also make the graph ready
-            wanted = _affordable(len(rows), (time.process_time() - begun) / AT_ONCE, seconds)
-        if start and start + AT_ONCE >= wanted:
+        found.append(_Asked(_candidates(method, rows, part, random), rows.relations[part], rows.weights[part]))
+        count += (size := len(found[-1].relations))
+        if number == 1:  # the first questions also make the graph ready
+            wanted = _affordable((time.process_time() - begun) / size, seconds)
+        if number and count + AT_ONCE > wanted:
             break
-    return RowCandidates.joined(found) if wanted else None
+    if not wanted:
+        return None
+    candidates, relations, weights = zip(*found, strict=True)
+    return _Asked(RowCandidates.joined(list(candidates)), np.concatenate(relations), np.concatenate(weights))
 
 
-def _affordable(count: int, each: float, seconds: float) -> int:
+def _batches(method: Combined, graph: KnowledgeGraph) -> Iterator[tuple[HiddenRows, slice, np.random.Generator]]:
+    """A few questions at a time, with other facts hidden in each round."""
+    together = min(QUESTIONS[0], max(AT_ONCE, graph.num_triples // TRIPLES_A_QUESTION))
+    for seed in range(ROUNDS):
+        rows, random = hidden_rows(graph, together, seed), np.random.default_rng(seed)
+        use_rules(rows.graph, method.rules_of(graph))
+        count_in(rows.graph, graph)
+        for start in range(0, len(rows), AT_ONCE):
+            yield rows, slice(start, start + AT_ONCE), random
+
+
+def _affordable(each: float, seconds: float) -> int:
     """How many questions are asked if each takes so long."""
-    return next((some for some in QUESTIONS if min(some, count) * each <= seconds), 0)
+    return next((some for some in QUESTIONS if some * each <= seconds), 0)
 
 
 def _candidates(method: Combined, rows: HiddenRows, part: slice, random: np.random.Generator) -> RowCandidates:
+    near = method.near(rows.graph)
+    if near is not None:
+        return _near_candidates(near, rows, part, random)
     sources, relations = torch.from_numpy(rows.sources[part]), torch.from_numpy(rows.relations[part])
     sets = torch.zeros(len(sources), rows.graph.num_entities, device=method.device)
     sets[torch.arange(len(sources)), sources.to(method.device)] = 1.0
     links = method.links(rows.graph, sets, relations)
     nodes = method.network.compact(rows.graph).node_of_entity
     return candidates_of(links, method.combination, [nodes[targets] for targets in rows.targets[part]], random)
+
+
+def _near_candidates(near: NearProjection, rows: HiddenRows, part: slice, random: np.random.Generator) -> RowCandidates:
+    """The same where the network reads a part of the graph for each question."""
+    found, asked = [], zip(rows.sources[part], rows.relations[part].tolist(), rows.targets[part], strict=True)
+    for source, relation, targets in asked:
+        entities, links = near.link_evidence(rows.graph, int(source), relation)
+        places = np.searchsorted(entities, targets)
+        places[places == len(entities)] = 0
+        found.append(candidates_of(links, near.combination, [places[entities[places] == targets]], random))
+    return RowCandidates.joined(found)
 
 
 def _kept(place: Path | None) -> OwnWeights | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FILE_VERSION = 2
+FILE_VERSION = 3
 DRIFT = 0.2
 """What a graph adds stays as it is until so large a share of its facts came or went."""
 LARGEST = 1e4

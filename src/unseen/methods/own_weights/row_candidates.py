@@ -43,6 +43,11 @@ class RowCandidates:
     missing: Floats
     """[row]: how many targets are expected to be missing."""
 
+    @property
+    def num_answered(self) -> int:
+        """Rows with an answer that was hidden."""
+        return int((self.is_true & (self.many > 0)).any(axis=1).sum())
+
     @classmethod
     def joined(cls, parts: list[RowCandidates]) -> RowCandidates:
         """The rows of all parts."""
@@ -61,7 +66,8 @@ def candidates_of(
     shipped = way.weights(links)
     scores = torch.einsum("rce,re->rc", kinds, shipped).cpu().numpy()
     known, every = links.is_known.cpu().numpy(), kinds.cpu().numpy()
-    rows = [_row(every[i], scores[i], known[i], targets[i], random) for i in range(len(every))]
+    copies = np.ones(known.shape[1]) if links.copies is None else links.copies.double().cpu().numpy()
+    rows = [_row(every[i], scores[i], known[i] | (copies == 0), copies, targets[i], random) for i in range(len(every))]
     many, kept, is_true = (np.stack(part) for part in zip(*rows, strict=True))
     chosen = np.take_along_axis(every, kept[:, :, None], axis=1).astype(np.float64)
     offsets: Tensor = torch.stack(links.offsets(), dim=1)
@@ -73,6 +79,7 @@ def _row(
     kinds: NDArray[np.float32],
     scores: NDArray[np.float32],
     known: NDArray[np.bool_],
+    copies: Floats,
     targets: NDArray[np.int64],
     random: np.random.Generator,
 ) -> tuple[Floats, NDArray[np.int64], NDArray[np.bool_]]:
@@ -86,13 +93,23 @@ def _row(
     orders = (scores[places], kinds[places, EVIDENCE.index("network")], kinds[places, EVIDENCE.index("rules")])
     best = np.unique(np.concatenate([_largest(places, order, most) for order, most in zip(orders, BEST, strict=True)]))
     others = np.setdiff1d(places, best, assume_unique=True)
-    rest = random.permutation(others)[:REST]
+    rest, stand_for = _sampled(others, copies[others], random)
     kept = np.concatenate([true, best, rest])
     many = np.zeros(SIZE)
     many[: len(true)] = len(targets) / max(1, len(true))
-    many[len(true) : len(true) + len(best)] = 1.0
-    many[len(true) + len(best) : len(kept)] = len(others) / max(1, len(rest))
+    many[len(true) : len(true) + len(best)] = copies[best]
+    many[len(true) + len(best) : len(kept)] = stand_for
     return many, np.pad(kept, (0, SIZE - len(kept))), np.arange(SIZE) < len(true)
+
+
+def _sampled(places: NDArray[np.int64], copies: Floats, random: np.random.Generator) -> tuple[NDArray[np.int64], float]:
+    """Some places, those with more copies more likely, and how many copies each of them stands for."""
+    total = copies.sum()
+    if total == len(places):
+        chosen = random.permutation(places)[:REST]
+    else:
+        chosen = random.choice(places, min(REST, int(total)), p=copies / total)
+    return chosen, total / max(1, len(chosen))
 
 
 def _largest(places: NDArray[np.int64], values: NDArray[np.float32], most: int) -> NDArray[np.int64]:

@@ -25,7 +25,7 @@ class Budget:
     nodes: int
     """Entities of a frontier."""
     edges: int
-    """Directed edges of those that are no hubs."""
+    """Directed edges of those that are not hubs."""
     touched: int
     """Entities that are met while a frontier is looked for."""
     looks: int
@@ -39,7 +39,7 @@ BUDGETS = {
 
 
 def checked_effort(effort: str) -> str:
-    """The same name, if it is one of `EFFORTS`."""
+    """The name, checked to be one of `EFFORTS`."""
     if effort not in EFFORTS:
         raise UnseenError(f"there is no effort {effort!r}: choose one of {', '.join(EFFORTS)}")
     return effort

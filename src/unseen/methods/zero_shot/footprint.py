@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 BYTES_OF_EDGE = 2 * 3 * 24
 """Two directions, by target, source and relation: five int32 columns and a share of the key each."""
+BYTES_IN_ANY_CASE = 150_000_000
+"""Compiled loops, weights, and what one frontier takes."""
 NUMBERS_IN_ONE_PASS = 4
 """float32 numbers for each (node, dim) where a layer is one pass: the boundary, a state, the next one, a readout."""
+EXACT = "use --method exact, which takes no more than the graph"
 OTHERS = "use --method edge-type, which predicts with far less, or exact"
 
 
@@ -47,10 +50,17 @@ def check_memory(
     graph: KnowledgeGraph, shape: ZeroShotShape, device: torch.device | None = None, remedy: str = OTHERS
 ) -> None:
     """Refuse a graph that is too large for the machine, and say what would work."""
-    needed, free = bytes_needed(graph, shape, device), bytes_free(device)
+    check_room("the zero-shot model needs", bytes_needed(graph, shape, device), graph, device, remedy)
+
+
+def check_room(
+    who: str, needed: int, graph: KnowledgeGraph, device: torch.device | None = None, remedy: str = OTHERS
+) -> None:
+    """Raise an error if less memory is free than is needed."""
+    free = bytes_free(device)
     if free is not None and needed > free:
         raise TooLarge(
-            f"the zero-shot model needs about {needed / 2**30:.1f} GiB for a graph of {graph.num_triples:,} triples, "
+            f"{who} about {needed / 2**30:.1f} GiB for a graph of {graph.num_triples:,} triples, "
             f"and {free / 2**30:.1f} GiB are free; {remedy}"
         )
 

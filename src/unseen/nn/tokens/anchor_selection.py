@@ -36,14 +36,14 @@ def select_anchors(neighbours: Neighbours, count: int, seed: int = 0) -> Nodes:
 
 
 def personalised_rank(neighbours: Neighbours, begins: NDArray[np.bool_]) -> Numbers:
-    """How often a walk that begins anew at one of `begins`, again and again, is at each node."""
+    """How often a walk that starts over at one of `begins`, again and again, is at each node."""
     restart = begins / max(1, begins.sum())
     degrees = np.maximum(neighbours.degrees, 1)
     ranks: Numbers = restart.copy()
     for _ in range(PASSES):
         following = np.empty_like(ranks)
         neighbours.spread(loops.spread_rank, neighbours.of, ranks / degrees, restart, DAMPING, following)
-        ranks = following + restart * (1 - following.sum())  # what stood on nodes without edges begins anew
+        ranks = following + restart * (1 - following.sum())  # what stood on nodes without edges starts over
     return ranks
 
 

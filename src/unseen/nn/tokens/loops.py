@@ -59,7 +59,7 @@ def choose_tokens(low, high, offsets, tokens, priority, way, chosen):
 @compiled
 @no_type_check
 def spread_rank(low, high, offsets, neighbours, shares, restart, damping, ranks):
-    """One step of PageRank: what neighbours pass on, and where the walk begins anew."""
+    """One step of PageRank: what neighbours pass on, and where the walk starts over."""
     for node in range(low, high):
         received = 0.0
         for place in range(offsets[node], offsets[node + 1]):

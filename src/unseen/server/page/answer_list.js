@@ -100,17 +100,21 @@ function told(data, shown) {
   const predicted = data.answers.filter((answer) => !answer.known).length;
   const parts = [el("strong", {}, count(data.known)), " known"];
   if (data.isPartial) return [...parts, " · predicted ones are coming"];
-  if (data.method !== "exact") parts.push(" · ", el("strong", {}, count(predicted)), " predicted listed");
+  if (data.method !== "exact") parts.push(" · ", predicted || !isCut(data) ? [el("strong", {}, count(predicted)), " predicted listed"] : "predicted ones follow them");
   if (data.complete === false) parts.push(" · more may be missing");
-  if (data.expected) parts.push(` · about ${inAll(data.expected)} expected in all`);
+  if (data.expected) parts.push(` · ${inAll(data.expected)}`);
   if (shown < data.answers.length) parts.push(` · ${count(shown)} shown`);
-  return parts;
+  return parts.flat();
 }
 
 /** An expected number with its interval. */
 function inAll({ mean, low, high, share }) {
-  return `${mean.toFixed(mean < 10 ? 1 : 0)} (${Math.round(100 * share)} %: ${count(low)} to ${count(high)})`;
+  const number = Number(mean.toFixed(mean < 10 ? 1 : 0));
+  return `about ${count(number)} expected in all (${count(low)} to ${count(high)} with ${Math.round(100 * share)} %)`;
 }
+
+/** Whether there are more known answers than are listed. */
+const isCut = (data) => data.answers.length > 0 && data.answers.length < data.known;
 
 function nothing(state, data) {
   if (state.kind || state.name) return empty("No answer fits these filters.");

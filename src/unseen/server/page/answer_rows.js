@@ -5,6 +5,9 @@ import { address, bar, count, el, thing } from "./elements.js";
 const status = (answer) => (answer.known ? el("span", { class: "badge known" }, "known") : el("span", { class: "badge" }, "predicted"));
 const isSure = (answer) => answer.known && answer.probability > 0.9995;
 
+/** Whether a kind says more than at which end of a relation a thing stands. */
+export const isTold = (kind) => !/^(head|tail) of /.test(kind);
+
 /** The answers drawn; `whyOf` gives the address of the view that explains one, or null. */
 export function answerRows(answers, whyOf) {
   const columns = columnsOf(answers);
@@ -25,7 +28,7 @@ function row(answer, whyOf) {
       "span",
       { class: "what" },
       thing(answer.entity),
-      el("span", { class: "kinds" }, (answer.kinds ?? []).slice(0, 2).join(", ")),
+      el("span", { class: "kinds" }, (answer.kinds ?? []).filter(isTold).slice(0, 2).join(", ")),
       attributes.map(([name, text]) => el("span", { class: "attribute" }, el("span", { class: "kinds" }, name), " ", text)),
     ),
     status(answer),

@@ -5,9 +5,10 @@ import { answerList } from "./answer_list.js";
 import { builder } from "./builder.js";
 import { editor } from "./editor.js";
 import { address, el, progress } from "./elements.js";
+import { exampleFact } from "./example_fact.js";
 import { problem } from "./problem.js";
 import { statement } from "./statement_view.js";
-import { isStatement } from "./syntax.js";
+import { inFormula, isStatement } from "./syntax.js";
 import { wishesOf, wishFields } from "./wishes.js";
 
 const EMPTY = "?x : ";
@@ -22,7 +23,7 @@ export async function show(root, parameters, { signal, open, note }) {
   const toggle = el("button", { type: "button", class: "quiet", "aria-expanded": "false", onclick: () => build(building.hasChildNodes()) }, "Build a question");
   function build(close) {
     toggle.setAttribute("aria-expanded", String(!close));
-    building.replaceChildren(...(close ? [] : [builder((text) => (box.text = text), ask)]));
+    building.replaceChildren(...(close ? [] : [builder((text) => (box.text = text), ask, exampleFact(signal))]));
     if (!close) building.querySelector("input, select")?.focus();
   }
   root.append(
@@ -55,26 +56,28 @@ export async function show(root, parameters, { signal, open, note }) {
 
 /** Something to begin with, while no question is asked. */
 async function begin(results, signal) {
-  const { questions } = await api.get("/.json", {}, signal);
+  const [{ questions }, named] = await Promise.all([api.get("/.json", {}, signal), exampleFact(signal)]);
   const { formula } = await import("./graph_view.js");
+  const [head, relation, tail, other] = [named.head, named.relation, named.tail, named.other].map((name) => inFormula(name));
   results.append(
-    el("h2", {}, "For example"),
+    questions.length ? el("h2", {}, "For example") : "",
     el("ul", { class: "questions" }, questions.map((one) => el("li", {}, el("a", { href: address("/ask", { question: one.question }) }, el("span", { class: "tag" }, one.shows), formula(one.question))))),
     el(
       "details",
       { class: "grammar" },
       el("summary", {}, "How questions are written"),
-      el("ul", {}, [
-        ["?x : relation(Thing, x)", "what the relation leads to from a thing"],
-        ["a & b, a | b, !a", "and, or, not"],
-        ["exists v . r(Thing, v) & s(v, x)", "two steps, over something in between"],
-        ['speaks(x, "Low Saxon")', "names with blanks stand in quotation marks"],
-        ["?x, y : borders(x, y) & speaks(y, French)", "pairs"],
-        ["count x : borders(x, France)", "how many"],
-        ["borders(France, Austria)", "how likely one fact is"],
-        ["x a Country, population(x) > 20", "kinds and values, where the graph records them"],
-        ["SELECT ?x WHERE { :France :borders ?x }", "SPARQL works too"],
-      ].map(([code, means]) => el("li", {}, el("code", {}, code), " ", means))),
+      el("dl", {}, [
+        [`?x : ${relation}(${head}, x)`, "what a relation leads to from a thing; things are named, variables are declared by ?"],
+        [`?x : ${relation}(x, ${tail})`, "what it comes from"],
+        ["a & b    a | b    !a", "and, or, not"],
+        [`?x : exists v . ${relation}(${head}, v) & ${other}(v, x)`, "two steps, over something in between"],
+        [`${relation}(x, "two words")`, "names with blanks stand in quotation marks"],
+        [`?x, y : ${relation}(x, y) & ${other}(y, x)`, "pairs"],
+        [`count x : ${relation}(x, ${tail})`, "how many"],
+        [`${relation}(${head}, ${tail})`, "how likely one fact is"],
+        ["x a Kind    size(x) > 20", "kinds and values, where the graph records them"],
+        ["SELECT ?x WHERE { ... }", "SPARQL works too"],
+      ].map(([code, means]) => el("div", {}, el("dt", {}, el("code", {}, code)), el("dd", {}, means)))),
     ),
   );
 }

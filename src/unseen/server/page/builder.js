@@ -4,9 +4,9 @@ import { nameInput } from "./completion.js";
 import { el } from "./elements.js";
 import { inFormula } from "./syntax.js";
 
-/** The builder; `write` is called with the formula as it changes, `ask` to ask it. */
-export function builder(write, ask) {
-  const top = group("things", () => update(), true);
+/** The builder; `write` is called with the formula as it changes, `ask` to ask it; `example` is a fact that empty boxes show. */
+export function builder(write, ask, example) {
+  const top = group("things", () => update(), example, true);
   const wanted = el("select", { "aria-label": "What is wanted", onchange: () => update() }, el("option", { value: "?x" }, "Find things x"), el("option", { value: "count x" }, "Count things x"));
   const preview = el("p", { class: "preview note", role: "status" });
   function text() {
@@ -24,14 +24,14 @@ export function builder(write, ask) {
 }
 
 /** Conditions on one variable, joined by and / or. */
-function group(what, changed, isFirst = false) {
+function group(what, changed, example, isFirst = false) {
   const subject = isFirst ? "x" : "it";
   const conditions = [];
   const list = el("ul", { class: "conditions" });
   const join = el("select", { "aria-label": `How conditions on ${what} are joined`, onchange: changed }, el("option", { value: " & " }, "all of these hold"), el("option", { value: " | " }, "at least one holds"));
   const joining = el("div", { class: "joining", hidden: true }, join);
   function add() {
-    const one = condition(subject, changed, () => {
+    const one = condition(subject, changed, example, () => {
       conditions.splice(conditions.indexOf(one), 1);
       one.element.remove();
       joining.hidden = conditions.length < 2;
@@ -55,16 +55,17 @@ function group(what, changed, isFirst = false) {
 }
 
 /** One condition: [not] relation, direction, a thing or something that again has conditions. */
-function condition(subject, changed, remove) {
+function condition(subject, changed, example, remove) {
   let inner = null;
   const not = el("input", { type: "checkbox", onchange: changed });
-  const relation = nameInput("Relation", "relations", "", { placeholder: "borders", chosen: () => changed() });
-  const entity = nameInput("Thing", "entities", "", { placeholder: "France", chosen: () => changed() });
+  const relation = nameInput("Relation", "relations", "", { chosen: () => changed() });
+  const entity = nameInput("Thing", "entities", "", { chosen: () => changed() });
+  example.then((fact) => ((relation.input.placeholder = fact.relation), (entity.input.placeholder = fact.tail)));
   const direction = el("select", { "aria-label": "Direction", onchange: changed }, el("option", { value: "from" }, `${subject} → thing`), el("option", { value: "to" }, `thing → ${subject}`));
   const deeper = el("div", { class: "deeper" });
   const kind = el("select", { "aria-label": "To a thing or a step further", onchange: toggle }, el("option", { value: "thing" }, "a thing"), el("option", { value: "step" }, "something that ..."));
   function toggle() {
-    inner = kind.value === "step" ? group("something", changed) : null;
+    inner = kind.value === "step" ? group("something", changed, example) : null;
     deeper.replaceChildren(...(inner ? [el("p", {}, "something for which"), inner.element] : []));
     entity.field.hidden = inner !== null;
     changed();

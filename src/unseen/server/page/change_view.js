@@ -4,18 +4,20 @@ import * as api from "./api.js";
 import { nameInput } from "./completion.js";
 import { editor } from "./editor.js";
 import { address, bar, el, empty, fact, thing, waiting } from "./elements.js";
+import { exampleFact } from "./example_fact.js";
 import { problem } from "./problem.js";
 import { inFormula } from "./syntax.js";
 
 const TOP = 12;
 
 export async function show(root, parameters, { signal, note }) {
-  const head = nameInput("Head", "entities", parameters.get("head") ?? "", { placeholder: "Atlantis" });
-  const relation = nameInput("Relation", "relations", parameters.get("relation") ?? "", { placeholder: "borders" });
-  const tail = nameInput("Tail", "entities", parameters.get("tail") ?? "", { placeholder: "France" });
+  const head = nameInput("Head", "entities", parameters.get("head") ?? "");
+  const relation = nameInput("Relation", "relations", parameters.get("relation") ?? "");
+  const tail = nameInput("Tail", "entities", parameters.get("tail") ?? "");
   const inputs = [head.input, relation.input, tail.input];
   const result = el("div", { class: "results", "aria-live": "polite" });
   const box = editor(parameters.get("question") ?? "", () => run(true));
+  exampleFact(signal).then((one) => [one.head, one.relation, one.tail].forEach((name, place) => (inputs[place].placeholder = name)));
   const triple = () => inputs.map((input) => input.value.trim());
   inputs.forEach((input) => input.addEventListener("change", () => box.text.trim() || (box.text = suggestion(triple()))));
   const add = el("button", { type: "button", class: "main", onclick: () => run(true) }, "Add this fact");
@@ -27,10 +29,12 @@ export async function show(root, parameters, { signal, note }) {
     el("div", { class: "card" }, el("div", { class: "triple" }, head.field, relation.field, tail.field), el("label", { for: "question" }, "Question to watch"), box.element, el("div", { class: "row" }, add, take)),
     result,
   );
+  if (!box.text.trim()) box.text = suggestion(triple());
   if (triple().every(Boolean)) await tellWhetherThere(triple());
 
   async function tellWhetherThere(one) {
     const { is_there: isThere } = await api.get("/change.json", { head: one[0], relation: one[1], tail: one[2] }, signal);
+    [add.className, take.className] = isThere ? ["quiet", "main"] : ["main", "quiet"];
     result.replaceChildren(el("p", { class: "note" }, isThere ? "The graph has this fact." : "The graph does not have this fact."));
   }
   async function run(isAdded) {

@@ -33,6 +33,7 @@ const style = () => [
       "font-size": 13,
       "text-wrap": "wrap",
       "text-max-width": 130,
+      "line-height": 1.2,
       "text-valign": "center",
       "background-color": colour("card"),
       "border-width": 1.5,
@@ -84,6 +85,8 @@ export function draw(container, { nodes, edges }, { place, chosen = () => {}, si
   return picture;
 }
 
+const SMALLEST = 0.5;
+
 function fit(picture) {
   picture.fit(undefined, 22);
   if (picture.zoom() <= 1.2) return;
@@ -115,16 +118,27 @@ export const around = (middle) => (picture) => {
   const others = picture.nodes().filter((node) => node.id() !== middle);
   const centre = picture.getElementById(middle);
   centre.position({ x: 0, y: 0 });
-  const away = (node) => size(centre).width / 2 + 100 + size(node).width / 2;
+  const label = Math.max(40, ...picture.edges().map((edge) => pen.measureText(edge.data("label")).width * 0.85));
+  const away = (node) => size(centre).width / 2 + Math.min(110, label + 24) + size(node).width / 2;
   const right = Math.ceil(others.length / 2);
+  const widest = Math.max(1, ...others.map((node) => away(node) + size(node).width / 2));
+  const room = ((2 * widest + 44) * picture.height()) / picture.width() - 60;
+  const apart = Math.max(58, Math.min(96, room / right));
   others.forEach((node, number) => {
     const [place, count] = number < right ? [number, right] : [number - right, others.length - right];
-    node.position({ x: number < right ? away(node) : -away(node), y: (place - (count - 1) / 2) * 64 });
+    node.position({ x: number < right ? away(node) : -away(node), y: (place - (count - 1) / 2) * apart });
   });
 };
 
-/** Let nodes push each other apart. */
-export function spread(picture) {
-  picture.layout({ name: "cose", animate: false, randomize: false, padding: 22, nodeRepulsion: () => 90000, idealEdgeLength: () => 110, nodeOverlap: 30 }).run();
+/** Let nodes push each other apart, in the shape of the picture; where that makes names too small, only those around one are in sight. */
+export function spread(picture, middle) {
+  picture.layout({ name: "cose", animate: false, randomize: false, padding: 22, nodeRepulsion: () => 50000, idealEdgeLength: () => 110, nodeOverlap: 30 }).run();
+  const { w, h } = picture.nodes().boundingBox();
+  const wider = Math.max(0.4, Math.min(2.5, ((h / w) * picture.width()) / picture.height()));
+  const [across, down] = wider > 1 ? [wider, 1] : [1, 1 / wider];
+  picture.nodes().positions((node) => ({ x: node.position("x") * across, y: node.position("y") * down }));
   fit(picture);
+  if (picture.zoom() >= SMALLEST) return;
+  picture.zoom(SMALLEST);
+  picture.center(picture.getElementById(middle));
 }

@@ -12,7 +12,6 @@ export function editor(text, ask, changed = () => {}) {
     rows: "1",
     spellcheck: "false",
     autocapitalize: "off",
-    placeholder: "?x : borders(France, x) & !speaks(x, German)",
   });
   box.value = text;
   const written = (item) => (isSparql(box.value) ? inSparql(item.name, item.iri) : inFormula(item.name, declared(box.value)));

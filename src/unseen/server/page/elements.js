@@ -41,7 +41,13 @@ export function bar(probability, known = false) {
 }
 
 /** The link to an entity's view. */
-export const thing = (name) => el("a", { href: address("/entity", { name }), class: "thing" }, name);
+export const thing = (name) => el("a", { href: address("/entity", { name }), class: "thing" }, breakable(name));
+
+/** A name whose long words may be broken after a sign. */
+export function breakable(name) {
+  if (name.length < 16) return name;
+  return name.split(/(?<=[:/_.@#+])(?=[\p{L}\p{N}])/u).map((part, place) => [place ? el("wbr") : "", part]);
+}
 
 /** A fact in three parts. */
 export const fact = ([head, relation, tail]) =>

@@ -1,6 +1,7 @@
 // An entity: its facts, what is predicted about it relation by relation, its neighbourhood to expand.
 
 import * as api from "./api.js";
+import { isTold } from "./answer_rows.js";
 import { nameInput } from "./completion.js";
 import { address, bar, count, el, empty, many, percent, thing, waiting } from "./elements.js";
 import { problem } from "./problem.js";
@@ -19,7 +20,8 @@ export async function show(root, parameters, { signal, open }) {
     root.append(el("h1", {}, "Look up a thing"), finder);
     search.input.focus();
     const { best_connected: best } = await api.get("/.json", {}, signal);
-    root.append(el("h2", {}, "Best connected"), el("ul", { class: "chips" }, best.map((one) => el("li", {}, thing(one.name), el("span", { class: "note" }, count(one.edges))))));
+    if (!best.length) root.append(empty("The graph is empty.", el("p", {}, el("a", { href: "/change" }, "Add a first fact"))));
+    else root.append(el("h2", {}, "Best connected"), el("ul", { class: "chips" }, best.map((one) => el("li", {}, thing(one.name), el("span", { class: "note" }, count(one.edges))))));
     return;
   }
   const wait = waiting("Looking it up");
@@ -34,19 +36,20 @@ export async function show(root, parameters, { signal, open }) {
   }
   wait.remove();
   const picture = el("div", { class: "drawing tall", role: "img", "aria-label": `${data.neighbourhood.length} edges around ${data.name}; the same facts are listed beside it` });
+  const expander = el("select", { "aria-label": "Expand a thing", hidden: true });
   const shown = data.relations.map((relation) => section(relation, data.name, signal));
   const all = el("button", { type: "button", class: "quiet", onclick: () => predictAll(shown, all, signal) }, "Predict all");
   root.append(
     el("h1", {}, data.name),
-    el("p", { class: "note" }, data.kinds.join(", "), data.kinds.length ? " · " : "", many(data.edges, "edge"), " · ", el("code", {}, data.iri)),
+    el("p", { class: "note" }, data.kinds.filter(isTold).map((kind) => [kind, " · "]), many(data.edges, "edge"), " · ", el("code", {}, data.iri)),
     el(
       "div",
       { class: "columns" },
       el("section", { "aria-labelledby": "facts" }, el("div", { class: "row spread" }, el("h2", { id: "facts" }, "Facts and predictions"), shown.length > 0 && all), recorded(data.values), shown.length ? shown.map((one) => one.element) : empty("Nothing is known about it."), data.more_relations && el("p", { class: "note" }, "and more relations")),
-      el("section", { "aria-labelledby": "around", class: "stays" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "note" }, "Click a thing to expand it; click it again to open it."), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
+      el("section", { "aria-labelledby": "around", class: "stays" }, el("h2", { id: "around" }, "Neighbourhood"), picture, el("p", { class: "row note" }, "Click a thing to expand it; click it again to open it. Drag and scroll to look around.", expander), el("p", {}, el("a", { href: address("/change", { head: data.name }) }, "Add a fact about it"))),
     ),
   );
-  await Promise.all([neighbourhood(picture, data, signal, go), predictIfSmall(shown, all, signal)]);
+  await Promise.all([neighbourhood(picture, expander, data, signal, go), predictIfSmall(shown, all, signal)]);
 }
 
 /** On a small graph everything is predicted unasked. */
@@ -86,12 +89,13 @@ function section(relation, name, signal) {
     }
   }
   const rest = relation.count - relation.entities.length;
-  const all = el("a", { href: address("/ask", { question: relation.question }) }, rest > 0 ? `and ${count(rest)} more` : "ask");
+  const href = address("/ask", { question: relation.question });
+  const all = el("a", { class: "asks", href, "aria-label": `Ask for ${label}` }, "ask");
   const element = el(
     "article",
     { class: "relation-facts" },
-    el("h3", {}, el("span", { class: "relation" }, label), el("span", { class: "note" }, relation.count ? count(relation.count) : "nothing known"), button),
-    el("p", { class: "list" }, relation.entities.map((other, place) => [place ? ", " : "", thing(other)]), relation.entities.length ? " · " : "", all),
+    el("h3", {}, el("span", { class: "relation" }, label), el("span", { class: "note" }, relation.count ? count(relation.count) : "nothing known"), all, button),
+    relation.entities.length > 0 && el("p", { class: "list" }, relation.entities.map((other, place) => [place ? ", " : "", thing(other)]), rest > 0 && [" ", el("a", { href }, `and ${count(rest)} more`)]),
     predicted,
   );
   return { element, predict };
@@ -112,7 +116,7 @@ function recorded(values) {
 }
 
 /** The neighbourhood; a thing that is clicked brings its own edges. */
-async function neighbourhood(container, data, signal, go) {
+async function neighbourhood(container, expander, data, signal, go) {
   const { around, draw, spread } = await import("./drawing.js");
   if (signal.aborted) return;
   const expanded = new Set([data.name]);
@@ -128,9 +132,15 @@ async function neighbourhood(container, data, signal, go) {
     expanded.add(name);
     const more = parts((await api.get("/entity.json", { name }, signal)).neighbourhood.slice(0, 12));
     picture.add([...more.nodes, ...more.edges].filter(({ id }) => picture.getElementById(id).empty()).map((one) => ({ data: one })));
-    spread(picture);
+    spread(picture, `n:${name}`);
+    tellNodes();
+  }
+  function tellNodes() {
+    const names = picture.nodes().map((one) => one.data("name")).filter((name) => !expanded.has(name));
+    expander.replaceChildren(el("option", { value: "" }, "expand ..."), ...names.map((name) => el("option", { value: name }, short(name))));
+    expander.hidden = !names.length;
     container.dataset.nodes = picture.nodes().length;
   }
-  container.dataset.nodes = picture.nodes().length;
-  container.expand = expand;
+  expander.addEventListener("change", () => expander.value && expand(expander.value));
+  tellNodes();
 }

@@ -2,6 +2,9 @@
 
 import { get } from "./api.js";
 import { el } from "./elements.js";
+import { exampleFact } from "./example_fact.js";
+import { isSentence, meant } from "./meant.js";
+import { inFormula } from "./syntax.js";
 
 /** An error as a note; `text` is the question that it is about, `repair` is called with a better one. */
 export function problem(error, text = "", repair = null) {
@@ -10,11 +13,20 @@ export function problem(error, text = "", repair = null) {
   const place = placeOf(details, text);
   if (place) note.append(pointer(text, place));
   const chip = (shown, question) => el("button", { type: "button", class: "chip", onclick: () => repair(question) }, shown);
-  const names = (details.closest ?? []).map((name) => [name, replaced(text, details.name, name)]).filter(([, question]) => question !== details.suggestion);
-  if (repair && details.suggestion) note.append(el("p", { class: "offers" }, "Did you mean ", chip(details.suggestion, details.suggestion)));
+  const better = details.suggestion ?? meant(details, text);
+  const names = better && !details.suggestion ? [] : (details.closest ?? []).map((name) => [name, replaced(text, details.name, name)]).filter(([, question]) => question !== details.suggestion);
+  if (repair && better) note.append(el("p", { class: "offers" }, "Did you mean ", chip(better, better)));
+  if (repair && isSentence(details, text)) note.append(sentenceHelp());
   if (repair && names.length) note.append(el("p", { class: "offers" }, details.suggestion ? "or " : "Did you mean ", names.map(([name, question]) => chip(name, question))));
   if (/has no rdf:type/.test(details.reason ?? "")) note.append(kindsOffer());
   return note;
+}
+
+/** How questions are written, for who wrote a sentence. */
+function sentenceHelp() {
+  const help = el("p", {}, "Questions are formulas. “Build a question” makes one from choices; ", el("a", { href: "/ask" }, "these examples"), " are made of this graph");
+  exampleFact().then(({ head, relation }) => help.append(", and so is ", el("code", {}, `?x : ${inFormula(relation)}(${inFormula(head, new Set(["x"]))}, x)`), "."));
+  return help;
 }
 
 /** Relations that may tell kinds, where the graph has no rdf:type: each asks again with it. */

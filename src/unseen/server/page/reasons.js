@@ -1,16 +1,33 @@
 // Why something is believed: the facts that prove it, the likeliest values, the rules with their confidence.
 
-import { bar, el, fact, thing } from "./elements.js";
+import { bar, count, el, fact, thing } from "./elements.js";
+
+const LIKELY = 0.001;
 
 /** The parts of an explanation of an answer or a statement; none where there is nothing to say. */
 export function explanation(one) {
   const parts = [];
   if (one.edges?.length) parts.push(el("h3", {}, "Because the graph says"), el("ul", { class: "facts" }, one.edges.map((edge) => el("li", {}, fact(edge)))));
-  const bindings = Object.entries(one.bindings ?? {});
-  if (bindings.length && !one.known) parts.push(el("h3", {}, "Likeliest values on the way"), el("dl", { class: "bindings" }, bindings.map(([variable, value]) => el("div", {}, el("dt", {}, variable), el("dd", {}, thing(value))))));
+  const values = valuesOf(one);
+  if (values.length) parts.push(el("h3", {}, one.known ? "Values on the way" : "Likeliest values on the way"), el("dl", { class: "bindings" }, values));
   const given = (one.reasons ?? []).filter((reason) => reason.kind !== "known" || (reason.head && !one.known)); // a proof is shown above
   if (given.length) parts.push(el("h3", {}, "Reasons"), reasons(given));
   return parts;
+}
+
+/** Inner variables with the values that they may have; for a known answer, where there are more than its proof names. */
+function valuesOf(one) {
+  const bound = Object.entries(one.bindings ?? {}).filter(([name]) => !one.known || one.likeliest?.[name]?.members.length > 1);
+  return bound.map(([name, value]) => {
+    const members = one.likeliest?.[name]?.members.filter((member) => member.probability >= LIKELY) ?? [];
+    const listed = members.length ? el("ul", { class: "members" }, members.map((member) => el("li", {}, thing(member.entity), bar(member.probability, member.known))), moreOf(one.likeliest[name])) : thing(value);
+    return el("div", {}, el("dt", {}, name), el("dd", {}, listed));
+  });
+}
+
+function moreOf({ known, members }) {
+  const rest = known - members.filter((member) => member.known).length;
+  return rest > 0 && el("li", { class: "note" }, `and ${count(rest)} more known`);
 }
 
 /** The reasons, those for the same link together; a link of the graph or one that is absent needs no more words. */

@@ -1,11 +1,15 @@
 // Why: the question drawn, one answer explained, the sets on the way step by step.
 
 import * as api from "./api.js";
-import { address, bar, count, el, empty, progress, thing } from "./elements.js";
+import { address, bar, count, el, empty, percent, progress, thing } from "./elements.js";
 import { formula } from "./graph_view.js";
 import { problem } from "./problem.js";
 import { explanation } from "./reasons.js";
 import { wishesOf } from "./wishes.js";
+
+const SOON = 250;
+const DRAWN = 2;
+const LIKELY = 0.001;
 
 export async function show(root, parameters, { signal, open }) {
   const question = parameters.get("question") ?? "";
@@ -15,32 +19,44 @@ export async function show(root, parameters, { signal, open }) {
   }
   const asked = { question, ...wishesOf(parameters) };
   const wait = progress("Explaining");
-  root.append(el("p", { class: "back" }, el("a", { href: address("/ask", asked) }, "← all answers")), el("h1", {}, "Why"), el("p", {}, formula(question)), wait.note);
-  let data;
+  const body = el("div", {});
+  root.append(el("p", { class: "back" }, el("a", { href: address("/ask", asked) }, "← all answers")), el("h1", {}, "Why"), el("p", {}, formula(question)), body);
+  const whole = api.getPatiently("/why.json", { ...asked, answer: parameters.get("answer") }, signal, wait.say);
+  const isWhole = await Promise.race([whole.then(() => true, () => true), new Promise((resolve) => setTimeout(resolve, SOON))]);
   try {
-    data = await api.getPatiently("/why.json", { ...asked, answer: parameters.get("answer") }, signal, wait.say);
+    if (!isWhole) await explained(body, await api.get("/why.json", { ...asked, plain: "true" }, signal), asked, { signal, open, wait });
+    await explained(body, await whole, asked, { signal, open });
   } catch (error) {
     if (error.name === "AbortError") return;
-    wait.note.replaceWith(problem(error, question, (text) => open(address("/why", { ...asked, question: text }))));
-    return;
+    body.replaceChildren(problem(error, question, (text) => open(address("/why", { ...asked, question: text }))));
   } finally {
     wait.end();
   }
+}
+
+/** Show the drawing, the reasons and the sets; with `wait`, those that are still to come are left open. */
+async function explained(body, data, asked, { signal, open, wait = null }) {
   const picture = el("div", { class: "drawing", role: "img", "aria-label": told(data) });
   const parts = [
-    el("div", { class: "columns" }, el("section", { "aria-label": "Drawing" }, picture, legend(data)), el("section", { "aria-labelledby": "reason" }, reason(data), others(asked, data))),
-    data.steps.length > 0 && el("section", { "aria-labelledby": "steps" }, el("h2", { id: "steps" }, "Step by step"), el("p", { class: "note" }, "Each set is computed from the ones before it. Bars are probabilities; full ones are known."), steps(data, asked)),
+    el("div", { class: "columns" }, el("section", { "aria-label": "Drawing" }, picture, legend(data)), wait ? el("section", {}, wait.note) : el("section", { "aria-labelledby": "reason" }, reason(data), others(asked, data))),
+    data.steps.length > 0 && el("section", { "aria-labelledby": "steps" }, el("h2", { id: "steps" }, "Step by step"), el("p", { class: "note" }, "Each set is computed from the ones before it. Bars are probabilities; green ones are known."), steps(data, asked)),
   ];
-  root.append(...parts.filter(Boolean));
   picture.style.height = `${Math.min(26, 9 + 3.2 * data.nodes.length)}rem`;
   const { draw, towards } = await import("./drawing.js");
   if (signal.aborted) return;
-  draw(picture, { nodes: data.nodes.map(node), edges: data.edges.map(edge) }, { place: towards(data.nodes.find((one) => one.kind === "answer").id), signal, chosen: (one) => one.value && open(address("/entity", { name: one.value })) });
+  body.replaceChildren(...parts.filter(Boolean));
+  draw(picture, { nodes: data.nodes.map((one) => node(one, data.answer)), edges: data.edges.map(edge) }, { place: towards(data.nodes.find((one) => one.kind === "answer").id), signal, chosen: (one) => one.value && open(address("/entity", { name: one.value })) });
 }
 
 const short = (text) => (text.length > 40 ? `${text.slice(0, 38)}…` : text);
 const named = (one) => (one.kind === "thing" || !one.value ? short(one.label) : `${one.id === "?" ? "" : `${one.label} = `}${short(one.value)}`);
-const node = (one) => ({ ...one, label: [named(one), ...(one.tests ?? []).map(short)].join("\n") });
+/** A node with its label; that of an inner variable goes on with other values that it may have. */
+const node = (one, answer) => ({ ...one, label: [named(one), ...(one.tests ?? []).map(short), ...alternatives(one, answer)].join("\n") });
+function alternatives(one, answer) {
+  const values = one.kind === "variable" ? (answer?.likeliest?.[one.id]?.members ?? []) : [];
+  const others = values.filter((value) => value.entity !== one.value && value.probability >= LIKELY);
+  return others.slice(0, DRAWN).map((value) => `or ${short(value.entity)}${value.known ? "" : ` ${percent(value.probability)}`}`);
+}
 const edge = (one) => ({ ...one, label: `${one.negated ? "not " : ""}${one.relation}${one.either ? " (or)" : ""}`, status: one.exists === null || one.negated ? "" : one.exists ? "known" : "predicted" });
 
 /** The drawing in words. */
@@ -64,7 +80,7 @@ function reason(data) {
   const recorded = Object.entries(chosen.attributes ?? {}).filter(([, text]) => text);
   if (recorded.length) parts.push(el("dl", { class: "recorded" }, recorded.map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))));
   const said = explanation(chosen);
-  if (!said.length && !chosen.known) said.push(el("p", { class: "note" }, "The graph does not say so. The model finds it likely from the facts around it; the steps below show what it was weighed against."));
+  if (!said.length && !chosen.known) said.push(el("p", { class: "note" }, "The graph does not say so. The model finds it likely from the facts around it.", data.steps.length ? " The sets below show what it was weighed against." : ""));
   return [...parts, ...said];
 }
 
@@ -88,13 +104,14 @@ function steps(data, { question: _, ...wishes }) {
         { class: "card" },
         el("h3", {}, el("span", { class: "tag" }, `set ${place + 1}`), step.label),
         members(step),
-        step.question && el("a", { class: "note", href: address("/ask", { question: step.question, ...wishes }) }, "ask this alone"),
+        step.question && el("a", { class: "alone", href: address("/ask", { question: step.question, ...wishes }) }, "ask this alone"),
       ),
     ),
   );
 }
 
 function members({ set }) {
+  if (!set) return el("p", { class: "note to-come", "aria-hidden": "true" });
   if (set.error) return el("p", { class: "note" }, `not computed: ${set.error}`);
   if (!set.members.length) return el("p", { class: "note" }, "empty");
   const rest = set.known - set.members.filter((one) => one.known).length;

@@ -83,7 +83,7 @@ class Replicas:
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
-        """Take nothing new, finish what was taken, and end the processes; if that is cancelled, end them at once."""
+        """Accept nothing new, finish accepted questions, and end the processes; if cancelled, end them at once."""
         if self._watching is not None:
             self._watching.cancel()
         try:

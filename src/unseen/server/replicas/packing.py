@@ -64,7 +64,7 @@ class Failure:
 
     @classmethod
     def of(cls, error: Exception) -> Failure:
-        """An error; one that nobody foresaw becomes the text of its trace."""
+        """An error; an unexpected one becomes the text of its trace."""
         if isinstance(error, UnseenError):
             return cls(type(error), error.args, dict(vars(error)))
         return cls(RuntimeError, ("".join(traceback.format_exception(error)),), {})

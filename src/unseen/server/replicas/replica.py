@@ -48,7 +48,7 @@ class Lost(Exception):
 
 @dataclass(frozen=True)
 class ReplicaSettings:
-    """What a replica is told when it starts."""
+    """The settings of a replica."""
 
     server: ServerSettings
     threads: int
@@ -213,7 +213,7 @@ class Replica:
         return found, measured
 
     def _stop(self, call: int) -> None:
-        """Have a call end at its next step; a process that does not come to that in time, or is new, is ended."""
+        """Stop a call at its next step; a process that does not get there in time, or is new, is ended."""
         until = time.monotonic() + (0.0 if self.is_starting else PATIENCE)
         try:
             self._send(frame({"do": "stop", "call": call}))
@@ -226,7 +226,7 @@ class Replica:
             self._ended()
 
     def _send(self, data: bytes) -> None:
-        """Send all of it, and take in meanwhile what comes: neither end may wait for the other one for ever."""
+        """Send all of it and read meanwhile, so that neither end waits for the other forever."""
         left = memoryview(data)
         while left:
             if self._wait(select.POLLIN | select.POLLOUT) & select.POLLOUT:
@@ -237,7 +237,7 @@ class Replica:
                         raise Lost from None
 
     def _wait(self, events: int) -> int:
-        """Wait a moment for the connection, take in what has come, and say what it is ready for."""
+        """Wait a moment for the connection, read what has arrived, and return what it is ready for."""
         poll = select.poll()
         try:
             poll.register(self._connection, events)

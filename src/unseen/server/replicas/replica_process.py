@@ -20,6 +20,7 @@ from unseen.database.engine.child import end_with_server, leave, leave_ending_to
 from unseen.database.engine.frames import Closed, FrameBuffer, frame
 from unseen.errors import Stopped
 from unseen.logic.stopping import checked_by, enough_after
+from unseen.server.memory import given_back
 from unseen.server.replicas.packing import Base, Failure, ReplicaCall, packed, unpacked
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class _Replica:
             self._do_all()
 
     def _hear(self, wait: int | None) -> None:
-        """Take in what has come; None waits for something."""
+        """Read what has arrived; None waits for something."""
         while self._poll.poll(wait):
             try:
                 data = self._connection.recv(1 << 18)
@@ -99,7 +100,8 @@ class _Replica:
                 "measure": self._measure,
                 "answer": self._answer,
             }
-            self._reply(header["call"], partial(actions[header["do"]], unpacked(body)))
+            with given_back():
+                self._reply(header["call"], partial(actions[header["do"]], unpacked(body)))
             self._stopped.discard(header["call"])
 
     def _reply(self, call: int, action: Callable[[], Any]) -> None:

@@ -47,7 +47,7 @@ class WorldSource:
         self.close()
 
     def close(self) -> None:
-        """Stop making worlds; what has not been begun is dropped."""
+        """Stop making worlds; unfinished ones are dropped."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def prepared(self, step: int, workers: Workers) -> Any:
