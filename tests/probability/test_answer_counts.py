@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import unseen
 from unseen.client import Client
 from unseen.graph import KnowledgeGraph
+from unseen.probability import answer_counts
 from unseen.probability.answer_counts import MOST_COUNTED, ExpectedNumber, expected_number
 
 
@@ -34,11 +35,36 @@ def test_candidates_that_err_together_have_a_wider_interval_around_the_same_numb
     assert together.high - together.low > apart.high - apart.low
 
 
-def test_many_likely_candidates_are_counted_as_a_normal_number() -> None:
-    probabilities = np.full(2 * MOST_COUNTED, 0.5)
-    few, many = (expected_number(probabilities[:count], shared=0) for count in (MOST_COUNTED, None))
-    assert (few.low, few.high) == (118, 138)
-    assert (many.low, many.high) == (242, 270)
+@pytest.mark.parametrize("most_counted", [MOST_COUNTED, 0])
+def test_many_likely_candidates_are_counted_as_a_normal_number(
+    most_counted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_counts, "MOST_COUNTED", most_counted)
+    found = expected_number(np.full(256, 0.5), shared=0)
+    assert (found.low, found.median, found.high) == (118, 128, 138)
+    found = expected_number(np.full(512, 0.5))
+    assert (found.low, found.high) == (50, 462)
+
+
+def test_the_interval_is_that_of_drawn_shifts_and_numbers() -> None:
+    random = np.random.default_rng(3)
+    probabilities = np.concatenate([random.beta(0.3, 2, 20), np.full(400, 0.003)])
+    shifts = 1.5 * random.standard_normal((20_000, 1))
+    likely = probabilities[probabilities >= 0.05]
+    shifted = 1 / (1 + np.exp(np.log(1 / likely - 1) - shifts))
+    rest = probabilities[probabilities < 0.05].sum() * np.exp(shifts[:, 0] - 1.5**2 / 2)
+    numbers = (random.random(shifted.shape) < shifted).sum(axis=1) + random.poisson(rest)
+    found = expected_number(probabilities, shared=1.5)
+    assert [found.low, found.median, found.high] == pytest.approx(np.quantile(numbers, [0.1, 0.5, 0.9]), abs=1)
+
+
+@pytest.mark.parametrize("size", [30, 3_000])
+def test_groups_of_any_size_have_the_quantiles_of_their_number(size: int) -> None:
+    random = np.random.default_rng(4)
+    carried = np.repeat(random.uniform(0.01, 0.3, 20), size)
+    numbers = (random.random((20_000, 20)) < carried[::size]).sum(axis=1) * size
+    found = expected_number(carried, carried, shared=0)
+    assert [found.low, found.median, found.high] == pytest.approx(np.quantile(numbers, [0.1, 0.5, 0.9]), rel=0.01)
 
 
 def test_candidates_that_come_together_are_there_or_not() -> None:

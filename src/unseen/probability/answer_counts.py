@@ -10,7 +10,8 @@ Poisson-binomial distribution. They depend on each other in two ways, and both m
   step from an inner variable, where methods err more. Both were chosen on validation questions.
 
 The number of answers is a mixture over some shifts. The mean is above the median where a few unlikely members would
-bring many answers at once. Cost: one pass over all probabilities, and a small table for each likely candidate.
+bring many answers at once. Chances are computed only up to a number that lies beyond the interval: one pass over all
+probabilities, and one over a small table for each likely candidate and each group.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ SHARED_INNER = 2.0
 CERTAIN = 1 - 1e-6
 LIKELY = 0.05
 """Probabilities below this are counted as a Poisson number."""
-MOST_COUNTED = 256
-"""Candidates that are counted exactly; of more the number is taken to be normal."""
+MOST_COUNTED = 1 << 17
+"""Likely candidates times numbers; of more candidates the number is taken to be normal."""
 LEAST_TIED = 4
 """Candidates of one probability that are taken to come together."""
 LEAST_CARRIED = 1e-4
@@ -45,7 +46,20 @@ MOST_GROUPS = 64
 """Groups of candidates that come together, those with the most expected answers; others count as independent."""
 MOST_STEPS = 4096
 """Numbers that are told apart; larger ones are rounded."""
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+LEAST_WEIGHT = 1e-4
+"""Shifts of less weight move no end of an interval."""
+
+
+def _shifts_and_weights() -> tuple[Floats, Floats]:
+    """Shifts with deviation 1 in rising order, and how often each comes."""
+    shifts, weights = np.polynomial.hermite_e.hermegauss(15)
+    weights /= weights.sum()
+    is_kept = weights >= LEAST_WEIGHT
+    return shifts[is_kept], weights[is_kept] / weights[is_kept].sum()
+
+
+_NODES, _WEIGHTS = _shifts_and_weights()
+_LOG_FACTORIALS = np.cumsum(np.log(np.maximum(np.arange(MOST_STEPS + 2), 1)))
 
 
 @dataclass(frozen=True)
@@ -89,10 +103,11 @@ def expected_number(
     """
     if shared is None:
         shared = SHARED if carried is None else SHARED_INNER
-    values = np.clip(probabilities, 0, 1).astype(np.float64)
-    certain, is_open = int((values >= CERTAIN).sum()), (values > 0) & (values < CERTAIN)
-    mean = float(values.sum())
-    chances, sizes, alone = _grouped(values[is_open], None if carried is None else carried[is_open])
+    is_possible = probabilities > 0
+    values = np.minimum(probabilities[is_possible], 1).astype(np.float64)
+    is_open = values < CERTAIN
+    certain, mean = len(values) - int(is_open.sum()), float(values.sum())
+    chances, sizes, alone = _grouped(values[is_open], None if carried is None else carried[is_possible][is_open])
     edges = ((1 - share) / 2, 0.5, (1 + share) / 2)
     low, median, high = (certain + one for one in _quantiles(alone, chances, sizes, edges, shared))
     return ExpectedNumber(mean, median, min(low, int(mean)), max(high, round(mean)), share)
@@ -107,9 +122,10 @@ def _grouped(values: Floats, carried: NDArray[np.floating] | None) -> tuple[Floa
     sums = np.bincount(group, weights=values, minlength=len(keys))
     chosen = np.flatnonzero(is_tied)
     chosen = chosen[np.argsort(-sums[chosen], kind="stable")[:MOST_GROUPS]]
-    is_alone = ~np.isin(group, chosen)
+    is_chosen = np.zeros(len(keys), bool)
+    is_chosen[chosen] = True
     chances = keys[chosen].astype(np.float64)
-    return chances, sums[chosen] / chances, values[is_alone]
+    return chances, sums[chosen] / chances, values[~is_chosen[group]]
 
 
 def _quantiles(
@@ -118,70 +134,66 @@ def _quantiles(
     """The smallest numbers whose cumulative chance reaches each of the edges."""
     if not len(alone) and not len(chances):
         return tuple(0 for _ in edges)
-    shifts = shared * _NODES[:, None] if shared else np.zeros((1, 1))
-    weights = _WEIGHTS / _WEIGHTS.sum() if shared else np.ones(1)
-    counted, step = _table_of(alone, shifts, shared, float(sizes.sum()))
-    table = _with_groups(counted, _shifted(chances[None, :], shifts), sizes / step)
-    cumulative = np.cumsum(weights @ table)
-    return tuple(int(np.searchsorted(cumulative, edge * cumulative[-1])) * step for edge in edges)
-
-
-def _table_of(alone: Floats, shifts: Floats, shared: float, more: float) -> tuple[Floats, int]:
-    """For each shift the chance of each number of independent candidates, in steps of so many."""
+    shifts, weights = (shared * _NODES[:, None], _WEIGHTS) if shared else (np.zeros((1, 1)), np.ones(1))
     is_likely = alone >= LIKELY
-    likely = _shifted(alone[is_likely][None, :], shifts)
+    likely, groups = _shifted(alone[is_likely], shifts), _shifted(chances, shifts)
     rest = alone[~is_likely].sum() * np.exp(shifts[:, 0] - shared**2 / 2)
-    is_small = likely.shape[1] <= MOST_COUNTED and rest.max() <= MOST_COUNTED and more <= MOST_STEPS
-    if is_small:
-        return _with_poisson(_counted(likely), rest), 1
-    means, variances = likely.sum(axis=1) + rest, (likely * (1 - likely)).sum(axis=1) + rest
-    largest = float((means + 6 * np.sqrt(variances)).max()) + 1
-    step = max(1, int(np.ceil((largest + more) / MOST_STEPS)))
-    return _normal_table(means, variances, int(largest / step) + 2, step), step
+    most = _beyond(likely, rest, groups, sizes, weights, edges[-1])
+    step = 1 + most // MOST_STEPS
+    table = _with_groups(_table_of(likely, rest, 2 + most // step, step), groups, sizes / step)
+    cumulative = np.cumsum(weights @ table)
+    return tuple(int(np.searchsorted(cumulative, edge)) * step for edge in edges)
+
+
+def _beyond(likely: Floats, rest: Floats, groups: Floats, sizes: Floats, weights: Floats, edge: float) -> int:
+    """A number whose cumulative chance is above the edge.
+
+    Numbers rise with the shift. So it is enough that at one shift, with somewhat more than this chance up to it, the
+    number is exceeded seldom enough; Cantelli's inequality says how far from the mean that is.
+    """
+    cumulative = np.cumsum(weights)
+    place = min(int(np.searchsorted(cumulative, (1 + edge) / 2)), len(weights) - 1)
+    one, group, share = likely[place], groups[place], min(edge / cumulative[place], CERTAIN)
+    mean = one.sum() + rest[place] + group @ sizes
+    variance = (one * (1 - one)).sum() + rest[place] + (group * (1 - group)) @ sizes**2
+    return int(mean + np.sqrt(variance * share / (1 - share))) + 1
+
+
+def _table_of(likely: Floats, rest: Floats, length: int, step: int) -> Floats:
+    """For each shift the chance of each number of independent candidates, in steps of so many, up to a length."""
+    if step == 1 and likely.shape[1] * length <= MOST_COUNTED:
+        return _with_groups(_poisson_table(rest, length), likely, np.ones(likely.shape[1]))
+    return _normal_table(likely.sum(axis=1) + rest, (likely * (1 - likely)).sum(axis=1) + rest, length, step)
 
 
 def _with_groups(table: Floats, chances: Floats, sizes: Floats) -> Floats:
     """The table with groups added, each of which comes as a whole or not at all."""
-    jumps = np.maximum(np.round(sizes).astype(int), 0)
-    found = np.concatenate([table, np.zeros((len(table), int(jumps.sum())))], axis=1)
-    for place, jump in enumerate(jumps.tolist()):
-        one = chances[:, place : place + 1]
-        moved = np.zeros_like(found)
-        moved[:, jump:] = found[:, : found.shape[1] - jump]
-        found = found * (1 - one) + moved * one
-    return found
+    for one, jump in zip(chances.T[:, :, None], np.round(sizes).astype(int).tolist(), strict=True):
+        moved = table[:, : max(0, table.shape[1] - jump)] * one
+        table = table * (1 - one)
+        table[:, jump:] += moved
+    return table
 
 
 def _shifted(probabilities: Floats, shifts: Floats) -> Floats:
-    """Probabilities with shifted log-odds."""
+    """Row by row the probabilities with shifted log-odds."""
     found: Floats = 1 / (1 + np.exp(np.log1p(-probabilities) - np.log(probabilities) - shifts))
     return found
 
 
-def _counted(probabilities: Floats) -> Floats:
-    """Row by row the chance of each number of events, from none to all."""
-    rows, count = probabilities.shape
-    chances = np.zeros((rows, count + 1))
-    chances[:, 0] = 1
-    for place in range(count):
-        one = probabilities[:, place : place + 1]
-        chances[:, 1 : place + 2] = chances[:, 1 : place + 2] * (1 - one) + chances[:, : place + 1] * one
-        chances[:, :1] *= 1 - one
-    return chances
-
-
-def _with_poisson(chances: Floats, rates: Floats) -> Floats:
-    """The same with an independent Poisson number added to each row."""
-    most = int(rates.max() + 8 * np.sqrt(rates.max()) + 8)
-    numbers = np.arange(1, most + 1)
-    steps = np.log(np.maximum(rates, 1e-300))[:, None] - np.log(numbers)
-    logs = np.concatenate([np.zeros((len(rates), 1)), np.cumsum(steps, axis=1)], axis=1) - rates[:, None]
-    return np.stack([np.convolve(row, np.exp(log)) for row, log in zip(chances, logs, strict=True)])
+def _poisson_table(rates: Floats, length: int) -> Floats:
+    """For each row the chance of each number up to a length, of a Poisson number."""
+    logs = np.arange(length) * np.log(np.maximum(rates, 1e-300))[:, None] - _LOG_FACTORIALS[:length] - rates[:, None]
+    found: Floats = np.exp(logs)
+    return found
 
 
 def _normal_table(means: Floats, variances: Floats, length: int, step: int) -> Floats:
-    """For each row the chance of each multiple of a step, of a normal number."""
-    numbers = np.arange(length) * step
-    table: Floats = np.exp(-((numbers - means[:, None]) ** 2) / (2 * np.maximum(variances, step**2 / 4)[:, None]))
-    table /= table.sum(axis=1, keepdims=True)
-    return table
+    """For each row the chance of each multiple of a step, of a normal number that is rounded."""
+    from torch import from_numpy
+    from torch.special import ndtr
+
+    deviations = np.sqrt(np.maximum(variances, 1e-12))
+    ends = (np.arange(length) + 0.5) * step
+    cumulative = ndtr(from_numpy((ends - means[:, None]) / deviations[:, None])).numpy()
+    return np.diff(cumulative, axis=1, prepend=0)
