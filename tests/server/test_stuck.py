@@ -80,6 +80,7 @@ def test_a_query_over_its_memory_is_told_so_and_the_next_one_is_answered(tmp_pat
 
 def test_a_query_too_deep_for_the_engine_is_told_so(server: Running) -> None:
     """No text is known that passes the guard and overflows the engine's stack, so the signal is sent from here."""
+    wait_until(lambda: server.query("ASK {}").status == 200)
     with ThreadPoolExecutor(1) as thread:
         reply = thread.submit(server.query, ENDLESS)
         wait_until(lambda: "unseen_exact_queries 1" in server.send("GET", "/metrics").text)
@@ -87,7 +88,7 @@ def test_a_query_too_deep_for_the_engine_is_told_so(server: Running) -> None:
             for pid in readers_of(server):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGSEGV)
-            time.sleep(1)  # which leaves new ones the time to begin
+            time.sleep(3)  # which leaves new ones the time to begin
         assert reply.result().error["reason"] == "it is nested too deeply for the engine"
     wait_until(lambda: server.query("ASK { ?s ?p ?o }").status == 200)
     assert server.query("ASK { ?s ?p ?o }").json["boolean"]

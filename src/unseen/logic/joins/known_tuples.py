@@ -50,12 +50,12 @@ ROUNDS = 12
 """How often all edges narrow what variables can be."""
 ENDS = START, END = Variable("\0start"), Variable("\0end")
 """Columns of the two ends of a repeated relation."""
-TOGETHER = 500_000
-"""Matches of a link that are looked at together."""
+TOGETHER, VALUES_TOGETHER = 500_000, 1_000_000
+"""Matches of a link that are looked at together, and values in all of their columns: each link may hold so many."""
 FEW_ROWS = 20_000
 """Rows for which it is counted, not estimated, what a link makes of them."""
-MOST_TUPLES = 3_000_000
-"""Tuples from which on no more are looked for."""
+MOST_TUPLES, MOST_VALUES = 3_000_000, 6_000_000
+"""Tuples, and values in all of them, from which on no more are looked for."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class KnownTuples:
 
     def _stepwise(self, steps: _Steps, table: Bindings) -> Bindings:
         """The rows of a table that some parts extend or keep, part by part."""
-        parts, kept = list(steps.parts), steps.kept
+        parts, kept, together = list(steps.parts), steps.kept, _together(steps.parts, table)
         domains = steps.domains or (self._domains(parts) if table.rows else {})
         while parts and table.rows:
             check_stop()
@@ -135,8 +135,8 @@ class KnownTuples:
                 table = _with_columns(table, later)
                 continue
             part = self._next(parts, table, domains)
-            if (matches := self._matches(part, table)) > TOGETHER and table.rows > 1:
-                return self._in_pieces(replace(steps, parts=parts, domains=domains), table, matches)
+            if (matches := self._matches(part, table)) > together and table.rows > 1:
+                return self._in_pieces(replace(steps, parts=parts, domains=domains), table, matches, together)
             parts.remove(part)
             later = kept.union(*(free_variables(one) for one in parts))
             table = _with_columns(self._joined(part, table, later, domains), later)
@@ -184,9 +184,9 @@ class KnownTuples:
         ends = np.searchsorted(starts, known, side="right") - np.searchsorted(starts, known)
         return int(ends.sum())
 
-    def _in_pieces(self, steps: _Steps, table: Bindings, matches: int) -> Bindings:
+    def _in_pieces(self, steps: _Steps, table: Bindings, matches: int, together: int) -> Bindings:
         """As `_stepwise`, some rows after the others, which bounds the memory it takes."""
-        size = max(1, table.rows * TOGETHER // matches)
+        size = max(1, table.rows * together // matches)
         found: list[Bindings] = []
         rows = 0
         there = frozenset(table.columns).union(*(free_variables(part) for part in steps.parts))
@@ -197,13 +197,14 @@ class KnownTuples:
                 piece = piece.without(union_of(found, wanted))
             found.append(self._stepwise(steps, piece).projected(wanted))
             rows += found[-1].rows
-            if rows > TOGETHER:
+            if rows > together:
                 found = [union_of(found, wanted)]
                 rows = found[0].rows
-            if rows > MOST_TUPLES:
+            if rows > min(MOST_TUPLES, MOST_VALUES // max(1, len(wanted))):
                 if not steps.can_be_cut:
                     raise too_many(rows)
                 self.is_cut = True
+            if self.is_cut and steps.can_be_cut:  # perhaps by a part of this piece
                 break
         return union_of(found, wanted)
 
@@ -373,6 +374,12 @@ def _with_columns(table: Bindings, wanted: frozenset[Variable]) -> Bindings:
 def _within(table: Bindings, variable: Variable, domains: Domains) -> Bindings:
     mask = domains.get(variable)
     return table if mask is None else table.taken(mask[table.columns[variable]])
+
+
+def _together(parts: Sequence[Formula], table: Bindings) -> int:
+    """How many matches are looked at together: fewer where there are many columns."""
+    columns = table.columns.keys() | frozenset().union(*(free_variables(part) for part in parts))
+    return min(TOGETHER, VALUES_TOGETHER // max(1, len(columns)))
 
 
 def _opened(formula: Formula) -> list[Formula]:
