@@ -7,7 +7,9 @@ is that of one process with the same batch, up to the rounding of sums. Only the
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import torch
@@ -16,6 +18,9 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+LEAVING = timedelta(seconds=10)
+"""How long a process that is done waits for the others."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ class Workers:
             dist.barrier()
 
     def leave(self) -> None:
-        """Close the connection."""
+        """Close the connection when all others do: who goes first takes away what they still talk over."""
         if self.size > 1 and dist.is_initialized():
+            with suppress(RuntimeError, ValueError):  # another one has ended already, or a GPU's way to talk
+                dist.monitored_barrier(timeout=LEAVING)
             dist.destroy_process_group()
